@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,34 +11,8 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
-
-// Published returns the pages that holders and waiters publish, those of waiters first.
-func Published(l listing.Listing) (pages []string) {
-	add := func(page string) {
-		if page != "" {
-			pages = append(pages, page)
-		}
-	}
-	if l.Waits != nil {
-		for _, w := range l.Waits.Locks {
-			for _, q := range w.Queue {
-				if q.Says != nil {
-					add(q.Says.Page)
-				}
-			}
-			if w.Lock != nil {
-				add(w.Lock.Hold.Page)
-			}
-		}
-	}
-	for _, k := range l.Locks {
-		add(k.Hold.Page)
-	}
-	return pages
-}
 
 // Merge combines what the nodes and the pages report into one document. A page adds to the process that published its
 // address: where each of its calls waits. Calls unknown to the nodes, because they have just begun or their node is
@@ -181,14 +154,6 @@ func (p *Page) Waiting(resource, backend string) int {
 	return 0
 }
 
-// TraceID is the trace of a W3C traceparent; "" if it has none.
-func TraceID(traceparent string) string {
-	if parts := strings.Split(traceparent, "-"); len(parts) >= 4 && len(parts[1]) == 32 {
-		return parts[1]
-	}
-	return ""
-}
-
 // Handler serves documents as JSON, a new one for each request.
 func Handler(document func(context.Context) Document) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -207,29 +172,4 @@ func Handler(document func(context.Context) Document) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		_, _ = w.Write(append(body, '\n')) // the client has gone: nobody to tell
 	})
-}
-
-// QueuesErr is of queues that could not be read; nil if all could.
-func QueuesErr(w *listing.Waits) error {
-	switch {
-	case w.Err != nil && redisconn.IsDenied(w.Err) && !redisconn.IsStranger(w.Err):
-		return fmt.Errorf(
-			"%w (grant +scan %%R~lockscope:queue:* %%R~lockscope:waiter:* "+
-				"+zrange +zcard +mget)", w.Err)
-	case w.Omitted:
-		return fmt.Errorf("only the first %d locks with waiters were read: use --filter",
-			listing.MaxWaitedFor)
-	}
-	return w.Err
-}
-
-// HoldsText names what a process holds.
-func HoldsText(holds []lock.HeldLease) string {
-	names := make([]string, len(holds))
-	for i, h := range holds {
-		if names[i] = h.Resource; h.Backend != "" {
-			names[i] += " (" + h.Backend + ")"
-		}
-	}
-	return strings.Join(names, ", ")
 }
