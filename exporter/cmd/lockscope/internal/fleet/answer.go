@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -121,14 +122,14 @@ const manyHolds = 10
 // Recent covers the Acquire calls of a page's process in the last minute.
 type Recent struct {
 	Ended, Failed int
-	P99           float64 // seconds; calls that have not ended count as long as they have waited
+	P99           time.Duration // calls that have not ended count as long as they have waited
 }
 
 // Turnover is how often a resource was released by the processes of a page, in the last minute.
 type Turnover struct {
 	Resource, Backend string
 	Rate              float64 // leases that ended a second
-	HeldP99           float64 // seconds
+	HeldP99           time.Duration
 }
 
 // recent is nil where the page measures nothing: that of lockscope serve reads the nodes.
@@ -138,8 +139,13 @@ func (a *answer) recent() *Recent {
 	}
 	r := a.Totals.Recent
 	return &Recent{
-		Ended: clamp(r.Ended), Failed: min(clamp(r.Failed), clamp(r.Ended)), P99: max(0, min(r.P99, math.MaxInt32)),
+		Ended: clamp(r.Ended), Failed: min(clamp(r.Failed), clamp(r.Ended)), P99: bounded(r.P99),
 	}
+}
+
+// bounded is a duration that a page says in seconds.
+func bounded(s float64) time.Duration {
+	return time.Duration(max(0, min(s, math.MaxInt32)) * float64(time.Second))
 }
 
 func clamp(n int) int { return max(0, min(n, 1_000_000_000)) }
@@ -174,6 +180,6 @@ func turnoverOf(h *state.History) (Turnover, bool) {
 	slices.Sort(took)
 	return Turnover{
 		Resource: clip(h.Resource, maxResource), Backend: clip(h.Backend, maxName), Rate: float64(len(took)) / window,
-		HeldP99: max(0, min(took[len(took)*99/100], math.MaxInt32)),
+		HeldP99: bounded(took[len(took)*99/100]),
 	}, true
 }

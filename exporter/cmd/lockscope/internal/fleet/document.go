@@ -2,12 +2,15 @@ package fleet
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
 	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -41,7 +44,6 @@ type Resource struct {
 	Slots      int       `json:"slots,omitempty"`        // of the semaphore
 	SlotsInUse *int      `json:"slots_in_use,omitempty"` // null: unknown
 	Taken      []Slot    `json:"taken,omitempty"`        // the slots whose holders are known, in place of Holder
-	allRead    bool      // the holders of all slots were read
 
 	Readers int      `json:"readers,omitempty"` // that hold a read/write lock
 	ReadBy  []Holder `json:"read_by,omitempty"` // the first of them, in place of Holder
@@ -57,6 +59,13 @@ type Holder struct {
 	TraceID  string    `json:"trace_id,omitempty"`
 	Page     string    `json:"page,omitempty"`
 	Fence    uint64    `json:"fence,string,omitempty"` // of an election: its term
+}
+
+// Slot is a slot of a semaphore that is in use.
+type Slot struct {
+	Slot     int     `json:"slot"`
+	Holder   *Holder `json:"holder,omitempty"`    // null: unknown
+	WaitsFor string  `json:"waits_for,omitempty"` // the resource that its holder waits for
 }
 
 // Waiter is a waiting process: its queue entry, and the calls that its page lists.
@@ -81,6 +90,56 @@ type Read struct {
 	Error    string   `json:"error,omitempty"`           // why
 }
 
+// read is the set whose queues a document has: what processes call their nodes by default.
+const read = "redis"
+
+// Merge makes one document of the [Rows] of one set and of pages. Of calls that pages list, it has all.
+func Merge(waits *listing.Waits, pages []Page, now time.Time) Document {
+	d := Document{Schema: 1, At: now.UTC(), Deadlocks: []string{}, Resources: []Resource{}, Pages: readsOf(pages, now)}
+	if waits != nil {
+		d.Read = ago(waits.At, now)
+		d.Deadlocks = append(d.Deadlocks, Deadlocks(waits)...)
+	}
+	rows := Rows([]Set{{Name: read, Waits: waits}}, pages)
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Weight(), a.Weight()) })
+	for i := range rows {
+		d.Resources = append(d.Resources, rows[i].document())
+	}
+	return d
+}
+
+func (r *Row) document() Resource {
+	d := Resource{Resource: inspect.KeyText(r.Name), Waiting: r.Callers, Processes: r.Processes, Longest: r.Longest.Seconds(),
+		Waiters: []Waiter{}, OnlyPages: r.OnlyPages, Kind: r.Kind, Slots: r.Slots, Readers: r.Readers, Writers: r.Writers}
+	if r.Set != read {
+		d.Backend = r.Set
+	}
+	if r.Kind == lock.KindSemaphore && r.InUse >= 0 {
+		d.SlotsInUse = &r.InUse
+	}
+	if r.Readers == 0 {
+		d.Holder = holderOf(r.Holder)
+	}
+	for _, l := range r.Chain {
+		d.Chain = append(d.Chain, l.Resource)
+	}
+	for i := range r.Taken {
+		d.Taken = append(d.Taken, Slot{Slot: r.Taken[i].Number(), Holder: holderOf(&r.Taken[i].Lock), WaitsFor: r.Taken[i].WaitsFor})
+	}
+	for i := range r.ReadBy {
+		d.ReadBy = append(d.ReadBy, *holderOf(&r.ReadBy[i]))
+	}
+	for _, w := range r.Waiters {
+		of := Waiter{Instance: w.Instance, Callers: w.Callers, Waited: w.Waited.Seconds(), Holds: w.Holds, Page: w.Page,
+			OnNode: w.OnNode, Calls: w.Calls}
+		if w.OnNode { // else its calls say it
+			of.CallSite, of.TraceID = w.CallSite, w.TraceID
+		}
+		d.Waiters = append(d.Waiters, of)
+	}
+	return d
+}
+
 func readsOf(pages []Page, now time.Time) []Read {
 	all := make([]Read, 0, len(pages))
 	for _, p := range pages {
@@ -99,7 +158,7 @@ func readsOf(pages []Page, now time.Time) []Read {
 func ago(at, now time.Time) *float64 { return new(max(0, now.Sub(at)).Seconds()) }
 
 func holderOf(l *listing.Lock) *Holder {
-	if l == nil || l.Hold.Instance == "" && !l.Held() {
+	if l == nil {
 		return nil
 	}
 	h := l.Hold
@@ -107,94 +166,22 @@ func holderOf(l *listing.Lock) *Holder {
 		Page: h.Page, Fence: h.Fence}
 }
 
-// Slot is a slot of a semaphore that is in use.
-type Slot struct {
-	Slot     int     `json:"slot"`
-	Holder   *Holder `json:"holder,omitempty"`    // null: unknown
-	WaitsFor string  `json:"waits_for,omitempty"` // the resource that its holder waits for
-}
-
-// setConstruct says what a lock on the nodes is part of, and who holds the slots of a semaphore.
-func (r *Resource) setConstruct(f *listing.WaitedFor) {
-	of := f.Construct()
-	r.Kind, r.Slots = of.Kind, of.Slots
-	r.setReaders(f)
-	if of.Kind != lock.KindSemaphore {
-		return
-	}
-	held := f.Slots
-	if r.allRead = held != nil; !r.allRead && f.Lock != nil && f.Lock.Held() {
-		held = []listing.Lock{*f.Lock}
-	}
-	for i := range held {
-		name := held[i].Resource
-		if _, number, ok := records.ParseSlot(name); ok {
-			slot := Slot{Slot: number, Holder: holderOf(&held[i])}
-			if len(r.Chain) > 0 && name == f.Resource {
-				slot.WaitsFor = r.Chain[0]
-			}
-			r.Taken = append(r.Taken, slot)
+// Handler serves documents as JSON, a new one for each request.
+func Handler(document func(context.Context) Document) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "read-only: use GET or HEAD", http.StatusMethodNotAllowed)
+			return
 		}
-	}
-}
-
-// setReaders says who reads a read/write lock, and how many processes wait to write.
-func (r *Resource) setReaders(f *listing.WaitedFor) {
-	r.Writers = f.Writers()
-	if l := f.Lock; l != nil && l.Readers != nil && l.Hold.Kind == lock.KindRead {
-		r.Readers, r.Holder = l.Readers.Count, nil
-		for _, reader := range l.Readers.First {
-			if h := holderOf(&listing.Lock{Hold: reader.Hold}); h != nil {
-				r.ReadBy = append(r.ReadBy, *h)
-			}
+		body, err := json.Marshal(document(r.Context()))
+		if err != nil {
+			http.Error(w, "cannot encode the document as JSON", http.StatusInternalServerError)
+			return
 		}
-	}
-}
-
-// joinSlots makes one resource of the slots of each semaphore: a caller that waits for one goes on with the first that
-// is free, so neither a holder nor a chain is in the way of all.
-func joinSlots(all []Resource) []Resource {
-	type semaphore struct{ name, backend string }
-	at := make(map[semaphore]int)
-	joined := make([]Resource, 0, len(all))
-	for _, r := range all {
-		name, ok := records.SemaphoreOf(r.Resource)
-		if !ok || r.Kind != lock.KindSemaphore {
-			joined = append(joined, r)
-			continue
-		}
-		r.Resource, r.Holder, r.Chain = name, nil, nil
-		of := semaphore{name, r.Backend}
-		if i, known := at[of]; known {
-			joined[i].join(&r)
-			continue
-		}
-		at[of] = len(joined)
-		joined = append(joined, r)
-	}
-	for i := range joined {
-		if r := &joined[i]; r.allRead {
-			used := len(r.Taken)
-			r.SlotsInUse = &used
-		}
-	}
-	return joined
-}
-
-// join adds another slot of the same semaphore.
-func (r *Resource) join(other *Resource) {
-	for _, slot := range other.Taken {
-		i := slices.IndexFunc(r.Taken, func(s Slot) bool { return s.Slot == slot.Slot })
-		if i < 0 {
-			r.Taken = append(r.Taken, slot)
-		} else {
-			r.Taken[i].WaitsFor = cmp.Or(r.Taken[i].WaitsFor, slot.WaitsFor)
-		}
-	}
-	slices.SortFunc(r.Taken, func(a, b Slot) int { return cmp.Compare(a.Slot, b.Slot) })
-	r.Waiting, r.Processes = r.Waiting+other.Waiting, r.Processes+other.Processes
-	r.Longest, r.Slots = max(r.Longest, other.Longest), max(r.Slots, other.Slots)
-	r.Waiters = append(r.Waiters, other.Waiters...)
-	slices.SortStableFunc(r.Waiters, func(a, b Waiter) int { return cmp.Compare(b.Waited, a.Waited) })
-	r.OnlyPages, r.allRead = r.OnlyPages && other.OnlyPages, r.allRead || other.allRead
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(append(body, '\n')) // the client has gone: nobody to tell
+	})
 }

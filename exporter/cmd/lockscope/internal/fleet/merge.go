@@ -1,175 +1,249 @@
 package fleet
 
 import (
-	"cmp"
-	"context"
-	"encoding/json"
-	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/locktrace"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
-// Merge combines what the nodes and the pages report into one document. A page adds to the process that published its
-// address: where each of its calls waits. Calls unknown to the nodes, because they have just begun or their node is
-// down, are added as the page's own. Waits are as long as they were when the nodes, or the page, were read: see
-// Document.Read and Read.Read.
-func Merge(waits *listing.Waits, pages []Page, now time.Time) Document {
-	d := Document{Schema: 1, At: now.UTC(), Deadlocks: []string{}, Resources: []Resource{}, Pages: readsOf(pages, now)}
-	m := merger{pages: pages, used: make(map[ofPage]bool), names: make(map[string]bool)}
-	if waits != nil {
-		d.Read = ago(waits.At, now)
-		d.Deadlocks = append(d.Deadlocks, Deadlocks(waits)...)
-		for i := range waits.Locks {
-			d.Resources = append(d.Resources, m.fromNodes(waits, &waits.Locks[i]))
+// Rows merges what the nodes and the pages report. A page adds to the process that published its address: which of its
+// calls wait, and why. Calls that no node knows, because they have just begun or their node is down, are added as the
+// page's own; calls on nodes that are not read get rows of their own. A page is up to [Every] old. So where the votes of
+// a set are known and decide, its queues know more of the calls that a page says queue behind a holder.
+//
+// The slots of a semaphore are one row. Waits are as long as they were when the nodes, or the page, were read.
+func Rows(sets []Set, pages []Page) []Row {
+	m := &merger{sets: sets, pages: make(map[string]*Page), used: make(map[ofPage]bool), names: make(map[string]string),
+		at: make(map[place]int)}
+	for i := range pages {
+		m.pages[pages[i].URL] = &pages[i]
+	}
+	for i := range sets {
+		if w := sets[i].Waits; w != nil {
+			for l := range w.Locks {
+				m.fromNodes(&sets[i], &w.Locks[l])
+			}
 		}
 	}
-	m.addRest(&d)
-	d.Resources = joinSlots(d.Resources)
-	slices.SortStableFunc(d.Resources, func(a, b Resource) int {
-		return cmp.Compare(b.weight(), a.weight())
-	})
-	return d
-}
-
-// weight orders resources: most waited for first, elections last. Their candidates stand by.
-func (r *Resource) weight() float64 {
-	if r.Kind == lock.KindElection {
-		return -1
+	for i := range pages {
+		for _, c := range pages[i].Counts {
+			if c.Waiting > 0 && !m.used[ofPage{pages[i].URL, c.Resource, c.Backend}] {
+				m.rest(&pages[i], c)
+			}
+		}
 	}
-	return float64(r.Waiting) * r.Longest
+	for i := range pages {
+		for _, t := range pages[i].Turnover {
+			if at, known := m.at[m.placeOf(t.Resource, t.Backend)]; known {
+				m.rows[at].addRate(&t.Rate, &t.HeldP99)
+			}
+		}
+	}
+	for i := range m.rows {
+		m.classify(&m.rows[i])
+	}
+	return joinSlots(m.rows)
 }
 
 type merger struct {
-	pages []Page
+	sets  []Set
+	pages map[string]*Page // by address
 	used  map[ofPage]bool
-	names map[string]bool // backends of the nodes that are read, as their waiters name them
+	names map[string]string // sets, by what the processes in their queues call them
+	rows  []Row
+	at    map[place]int // of a row
 }
 
 // ofPage identifies what a page says about one resource.
 type ofPage struct{ url, resource, backend string }
 
-func (m *merger) fromNodes(waits *listing.Waits, f *listing.WaitedFor) Resource {
-	r := Resource{
-		Resource: inspect.KeyText(f.Resource), Processes: f.Processes, Waiting: max(0, f.Processes-len(f.Queue)),
-		Holder: holderOf(f.Lock), Chain: waits.Graph.Chain(f.Resource), Waiters: []Waiter{},
+// place is a resource on a set. A page has names in printable form.
+type place struct{ set, resource string }
+
+// placeOf is the resource that a page means.
+func (m *merger) placeOf(resource, backend string) place {
+	set, known := m.names[backend]
+	switch {
+	case known:
+	case backend == "" && len(m.sets) == 1:
+		set = m.sets[0].Name
+	default:
+		set = backend // the name of a set, or of nodes that are not read
 	}
-	r.setConstruct(f)
-	for _, q := range f.Queue {
-		w := Waiter{Callers: 1, Waited: f.Waited(q).Seconds(), OnNode: true}
-		if says := q.Says; says != nil {
-			w.Instance, w.Callers, w.CallSite, w.TraceID = says.Instance, max(1, says.Callers), says.CallSite,
-				TraceID(says.Traceparent)
-			w.Holds, w.Page = says.Holds, says.Page
-			if says.Backend != "" {
-				m.names[says.Backend] = true
-			}
-			m.ask(&w, f.Resource, says.Backend)
-		}
-		r.add(w)
-	}
-	return r
+	return place{set, inspect.KeyText(resource)}
 }
 
-// ask adds what the waiter's page lists. Of two processes with one page, the first gets it.
-func (m *merger) ask(w *Waiter, resource, backend string) {
-	at, known := slices.BinarySearchFunc(m.pages, w.Page,
-		func(p Page, url string) int { return strings.Compare(p.URL, url) })
-	id := ofPage{w.Page, resource, backend}
-	if !known || m.used[id] {
+// set is nil for nodes that are not read.
+func (m *merger) set(name string) *Set {
+	if at := slices.IndexFunc(m.sets, func(s Set) bool { return s.Name == name }); at >= 0 {
+		return &m.sets[at]
+	}
+	return nil
+}
+
+func (m *merger) fromNodes(set *Set, f *listing.WaitedFor) {
+	r := Row{Set: set.Name, Name: f.Resource, Processes: f.Processes, Unlisted: max(0, f.Processes-len(f.Queue)),
+		Chain: chainOf(set.Waits, f.Resource), Deadlock: set.Waits.Stuck(f.Resource)}
+	r.Callers = r.Unlisted
+	r.setConstruct(f)
+	for _, q := range f.Queue {
+		w := processOf(q, f.Waited(q))
+		if w.Backend != "" {
+			m.names[w.Backend] = set.Name
+		}
+		m.ask(&w, f.Resource)
+		r.add(w)
+	}
+	m.at[place{r.Set, inspect.KeyText(r.Name)}] = len(m.rows)
+	m.rows = append(m.rows, r)
+}
+
+// ask adds what the waiter's page says. Of two processes with one page, the first gets it. How many callers there are
+// the queue knows better.
+func (m *merger) ask(w *Process, resource string) {
+	id := ofPage{w.Page, resource, w.Backend}
+	page := m.pages[w.Page]
+	if page == nil || m.used[id] {
 		return
 	}
 	m.used[id] = true
-	p := &m.pages[at]
-	w.Calls = p.CallsFor(resource, backend)
-	w.Callers = max(w.Callers, p.Waiting(resource, backend))
+	says := page.process(resource, w.Backend)
+	w.Class, w.Calls = says.Class, says.Calls
 }
 
-// addRest adds the calls that no queue has. Calls on nodes that are not read get their own rows.
-func (m *merger) addRest(d *Document) {
-	type row struct{ resource, backend string }
-	at := make(map[row]int)
-	for i, r := range d.Resources {
-		at[row{resource: r.Resource}] = i
+// rest adds calls that are in no queue.
+func (m *merger) rest(p *Page, c Count) {
+	w, at := p.process(c.Resource, c.Backend), m.placeOf(c.Resource, c.Backend)
+	switch locktrace.Wait(w.Class) {
+	case locktrace.WaitNoQuorum, locktrace.WaitQuarantined, locktrace.WaitBackingOff:
+	default:
+		if set := m.set(at.set); set != nil && set.Votes.Decide() {
+			return
+		}
 	}
-	for i := range m.pages {
-		p := &m.pages[i]
-		for _, c := range p.Counts {
-			if m.used[ofPage{p.URL, c.Resource, c.Backend}] || c.Waiting == 0 {
-				continue
-			}
-			of := row{inspect.KeyText(c.Resource), c.Backend}
-			if m.isRead(c.Backend) {
-				of.backend = ""
-			}
-			if _, known := at[of]; !known {
-				at[of] = len(d.Resources)
-				d.Resources = append(d.Resources, Resource{Resource: of.resource, Backend: of.backend,
-					Waiters: []Waiter{}, OnlyPages: true, Kind: c.Kind, Slots: c.Slots})
-			}
-			r := &d.Resources[at[of]]
-			w := Waiter{Instance: p.Instance, Callers: c.Waiting, Page: p.URL, Calls: p.CallsFor(c.Resource, c.Backend)}
-			for _, call := range w.Calls {
-				w.Waited = max(w.Waited, call.For)
-			}
-			r.add(w)
-			r.Processes++
+	if _, known := m.at[at]; !known {
+		m.at[at] = len(m.rows)
+		m.rows = append(m.rows, Row{Set: at.set, Name: c.Resource, OnlyPages: true, Kind: c.Kind, Slots: c.Slots, InUse: -1})
+	}
+	r := &m.rows[m.at[at]]
+	r.add(w)
+	r.Processes++
+}
+
+func (r *Row) add(w Process) {
+	r.Waiters = append(r.Waiters, w)
+	r.Callers, r.Longest = r.Callers+w.Callers, max(r.Longest, w.Waited)
+}
+
+// classify says why those wait who do not say it themselves, by the votes of the nodes.
+func (m *merger) classify(r *Row) {
+	set := m.set(r.Set)
+	if set == nil {
+		r.Class = r.Waiters[0].Class
+		return
+	}
+	r.Class = string(set.Votes.Class(r.Holder != nil))
+	for i := range r.Waiters {
+		if w := &r.Waiters[i]; w.Class == "" {
+			w.Class = r.Class
 		}
 	}
 }
 
-// isRead reports whether the nodes of this backend are read, too. Before any node has named its backend, the
-// answer is yes for "redis", the default.
-func (m *merger) isRead(backend string) bool {
-	return m.names[backend] || len(m.names) == 0 && backend == "redis"
+// setConstruct says what a lock is part of, who holds it, or its slots, and whether somebody waits to write.
+func (r *Row) setConstruct(f *listing.WaitedFor) {
+	of := f.Construct()
+	r.Kind, r.Slots, r.InUse, r.Writers = of.Kind, of.Slots, -1, f.Writers()
+	if l := f.Lock; l != nil && l.Held() {
+		r.Holder, r.Writing = l, l.Hold.Kind == lock.KindWrite
+		if l.Readers != nil && (r.Kind == lock.KindRead || r.Kind == lock.KindWrite) {
+			r.Readers, r.ReadBy = l.Readers.Count, l.ReadBy()
+		}
+	}
+	if f.Slots != nil {
+		r.InUse = len(f.Slots)
+	}
+	for _, slot := range f.Slots {
+		r.Taken = append(r.Taken, HeldSlot{Lock: slot})
+	}
 }
 
-func (r *Resource) add(w Waiter) {
-	r.Waiters = append(r.Waiters, w)
-	r.Waiting += w.Callers
-	r.Longest = max(r.Longest, w.Waited)
+// maxChain is how many links of a chain are kept.
+const maxChain = 16
+
+// chainOf leads from a resource to what its holder waits for, and on.
+func chainOf(w *listing.Waits, resource string) (chain []Link) {
+	at := resource
+	for _, next := range w.Graph.Chain(resource) {
+		if len(chain) == maxChain {
+			break
+		}
+		link := Link{Resource: next}
+		if r := w.Graph.Resource(next); r != nil && r.Lease != nil {
+			link.Holder = r.Lease.Holder.Instance
+		}
+		if waiter, ok := w.Graph.Waiter(at, next); ok && !waiter.Since.IsZero() {
+			link.For = max(0, w.At.Sub(waiter.Since))
+		}
+		chain = append(chain, link)
+		at = next
+	}
+	return chain
+}
+
+// processOf is a process in a queue, which says nothing until it has waited for a tenth of a second.
+func processOf(q stored.Queued, waited time.Duration) Process {
+	w := Process{Callers: 1, Waited: waited, OnNode: true}
+	if says := q.Says; says != nil {
+		w.Instance, w.CallSite, w.Page, w.TraceID = says.Instance, says.CallSite, says.Page, TraceID(says.Traceparent)
+		w.Callers, w.Backend, w.Holds = max(1, says.Callers), says.Backend, says.Holds
+	}
+	return w
+}
+
+// process is the one that a page belongs to, as it waits for a resource.
+func (p *Page) process(resource, backend string) Process {
+	w := Process{Instance: p.Instance, Page: p.URL, Backend: backend}
+	classes := make(map[string]int)
+	for _, c := range p.Calls {
+		if c.Resource != resource || c.Backend != backend {
+			continue
+		}
+		w.Calls = append(w.Calls, c)
+		if waited := bounded(c.For); waited >= w.Waited {
+			w.Waited, w.CallSite, w.TraceID = waited, c.CallSite, c.TraceID
+		}
+		if knownClass(c.Class) {
+			classes[c.Class]++
+		}
+	}
+	for class, n := range classes {
+		if n > classes[w.Class] || n == classes[w.Class] && class < w.Class {
+			w.Class = class
+		}
+	}
+	if at := slices.IndexFunc(p.Counts, func(c Count) bool { return c.Resource == resource && c.Backend == backend }); at >= 0 {
+		w.Callers = p.Counts[at].Waiting
+	}
+	return w
+}
+
+// knownClass keeps a page from inventing one.
+func knownClass(class string) bool {
+	switch locktrace.Wait(class) {
+	case locktrace.WaitHolder, locktrace.WaitNetwork, locktrace.WaitNoQuorum, locktrace.WaitQuarantined, locktrace.WaitBackingOff:
+		return true
+	}
+	return false
 }
 
 // CallsFor returns the calls that the page lists and that wait for a resource.
-func (p *Page) CallsFor(resource, backend string) (calls []Call) {
-	for _, c := range p.Calls {
-		if c.Resource == resource && c.Backend == backend {
-			calls = append(calls, c)
-		}
-	}
-	return calls
-}
+func (p *Page) CallsFor(resource, backend string) []Call { return p.process(resource, backend).Calls }
 
 // Waiting returns how many calls wait for a resource, listed or not.
-func (p *Page) Waiting(resource, backend string) int {
-	for _, c := range p.Counts {
-		if c.Resource == resource && c.Backend == backend {
-			return c.Waiting
-		}
-	}
-	return 0
-}
-
-// Handler serves documents as JSON, a new one for each request.
-func Handler(document func(context.Context) Document) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "read-only: use GET or HEAD", http.StatusMethodNotAllowed)
-			return
-		}
-		body, err := json.Marshal(document(r.Context()))
-		if err != nil {
-			http.Error(w, "cannot encode the document as JSON", http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(append(body, '\n')) // the client has gone: nobody to tell
-	})
-}
+func (p *Page) Waiting(resource, backend string) int { return p.process(resource, backend).Callers }

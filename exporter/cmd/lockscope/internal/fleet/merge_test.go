@@ -24,7 +24,7 @@ func TestAPageOfTwoSystems(t *testing.T) {
 		URL: url, Instance: "orders/1", Read: now,
 		Calls: []fleet.Call{call("redis", "old.go:1"), call("postgresql", "new.go:1")},
 		Counts: []fleet.Count{
-			{Resource: "order:1", Backend: "postgresql", Waiting: 7}, {Resource: "order:1", Backend: "redis", Waiting: 2},
+			{Resource: "order:1", Backend: "postgresql", Waiting: 7}, {Resource: "order:1", Backend: "redis", Waiting: 4},
 		},
 	}}
 	queued := func(says *records.Waiting) *listing.Waits {
@@ -39,8 +39,8 @@ func TestAPageOfTwoSystems(t *testing.T) {
 		onRedis, waiters int // calls and rows of the lock on nodes that are read
 	}{
 		"its queue entry names the nodes": {queued(&records.Waiting{Holder: of, Callers: 2, Backend: "redis"}), 2, 1},
-		"it has not said who it is":       {queued(nil), 3, 2},
-		"no node has heard of it":         {nil, 2, 1},
+		"it has not said who it is":       {queued(nil), 5, 2},
+		"no node has heard of it":         {nil, 4, 1},
 	} {
 		d := fleet.Merge(c.waits, pages, now)
 		var onRedis, elsewhere int
@@ -132,12 +132,18 @@ func TestDeadlocksNameProcesses(t *testing.T) {
 	}
 }
 
-// TestUnnamedHolder: the holder of a leaked lock is known to hold it, without a name.
+// TestUnnamedHolder: the holder of a leaked lock is known to hold it, without a name. An attempt on one of three nodes
+// holds nothing.
 func TestUnnamedHolder(t *testing.T) {
 	now := time.Now()
 	d := fleet.Merge(&listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{
 		{Resource: "legacy", Processes: 1, At: now, Lock: &listing.Lock{Resource: "legacy", Nodes: 1, Of: 1, TTL: -1}},
+		{Resource: "order", Processes: 1, At: now, Lock: &listing.Lock{Resource: "order", Nodes: 1, Of: 3,
+			Hold: inspect.Hold{Holder: lock.Holder{Instance: "a"}}}},
 	}}, nil, now)
+	if h := d.Resources[1].Holder; h != nil {
+		t.Errorf("a minority is a holder: %+v", h)
+	}
 	if h := d.Resources[0].Holder; h == nil || h.Instance != "" || !h.Never {
 		t.Errorf("%+v", h)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 )
@@ -18,19 +19,19 @@ func TestRatesOfAPage(t *testing.T) {
 		page  string
 		want  *fleet.Recent
 		rate  float64 // of stock
-		heldP float64
+		heldP time.Duration
 	}{
-		"measures":        {begin + total + `}`, &fleet.Recent{Ended: 120, Failed: 30, P99: 0.25}, 0, 0},
+		"measures":        {begin + total + `}`, &fleet.Recent{Ended: 120, Failed: 30, P99: 250 * time.Millisecond}, 0, 0},
 		"reads the nodes": {begin + total + `,"read_seconds":1.5}`, nil, 0, 0},
 		"older version":   {begin + `}`, nil, 0, 0},
 		"numbers of a liar": {begin + `,"totals":{"recent":{"ended":-5,"failed":9,"p99_seconds":-1}}}`,
 			&fleet.Recent{}, 0, 0},
 		"history": {begin + `,"history":[{"resource":"stock","holds":[{"ended_seconds":1,"took_seconds":2},
 			{"ended_seconds":30,"took_seconds":4},{"ended_seconds":61,"took_seconds":9},
-			{"ended_seconds":2,"took_seconds":9,"elsewhere":true}]}]}`, nil, 2.0 / 60, 4},
+			{"ended_seconds":2,"took_seconds":9,"elsewhere":true}]}]}`, nil, 2.0 / 60, 4 * time.Second},
 		"history that is cut": {begin + `,"history":[{"resource":"stock","holds":[` +
 			strings.Repeat(`{"ended_seconds":4,"took_seconds":0.1},`, 19) + `{"ended_seconds":5,"took_seconds":0.1}]}]}`,
-			nil, 4, 0.1},
+			nil, 4, 100 * time.Millisecond},
 	} {
 		url := served(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(c.page)) })
 		r := fleet.NewReader(policy(t, "127.0.0.1"))

@@ -28,6 +28,9 @@ func Published(l listing.Listing) (pages []string) {
 			if w.Lock != nil {
 				add(w.Lock.Hold.Page)
 			}
+			for _, slot := range w.Slots {
+				add(slot.Hold.Page)
+			}
 		}
 	}
 	for _, k := range l.Locks {

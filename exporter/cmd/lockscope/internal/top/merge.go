@@ -38,7 +38,7 @@ func merge(snap *screen.Snapshot, pages []fleet.Page) {
 		}
 		for _, t := range pages[i].Turnover {
 			if r := m.row(t.Resource, t.Backend); r != nil {
-				r.AddRate(&t.Rate, new(seconds(t.HeldP99)))
+				r.AddRate(&t.Rate, &t.HeldP99)
 			}
 		}
 	}

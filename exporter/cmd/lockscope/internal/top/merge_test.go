@@ -26,7 +26,7 @@ func page(url, resource, backend, class string, waiting int) fleet.Page {
 	return fleet.Page{URL: url, Instance: "p", Read: time.Now(),
 		Calls:    []fleet.Call{{Resource: resource, Backend: backend, For: 3, Class: class}},
 		Counts:   []fleet.Count{{Resource: resource, Backend: backend, Waiting: waiting}},
-		Turnover: []fleet.Turnover{{Resource: resource, Backend: backend, Rate: 5, HeldP99: 2}},
+		Turnover: []fleet.Turnover{{Resource: resource, Backend: backend, Rate: 5, HeldP99: 2 * time.Second}},
 	}
 }
 

@@ -119,7 +119,7 @@ func (p *pages) sum(all []fleet.Page) screen.Pages {
 		minute := time.Minute.Seconds()
 		s.Recent.Acquired += float64(r.Ended-r.Failed) / minute
 		s.Recent.Failed += float64(r.Failed) / minute
-		s.Recent.P99 = max(s.Recent.P99, seconds(r.P99))
+		s.Recent.P99 = max(s.Recent.P99, r.P99)
 	}
 	if p.allowed == nil {
 		s.Hosts = hostsOf(published)
