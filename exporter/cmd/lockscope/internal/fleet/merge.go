@@ -241,9 +241,3 @@ func knownClass(class string) bool {
 	}
 	return false
 }
-
-// CallsFor returns the calls that the page lists and that wait for a resource.
-func (p *Page) CallsFor(resource, backend string) []Call { return p.process(resource, backend).Calls }
-
-// Waiting returns how many calls wait for a resource, listed or not.
-func (p *Page) Waiting(resource, backend string) int { return p.process(resource, backend).Callers }

@@ -7,16 +7,15 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
 )
 
 // instant is a set of nodes that answers at once.
 type instant struct{ closed bool }
 
-func (*instant) first() screen.Set               { return screen.Set{} }
-func (*instant) read(context.Context) screen.Set { return screen.Set{} }
-func (*instant) suggest(resources []string)      {}
-func (i *instant) close()                        { i.closed = true }
+func (*instant) first() answer               { return answer{} }
+func (*instant) read(context.Context) answer { return answer{} }
+func (*instant) suggest(resources []string)  {}
+func (i *instant) close()                    { i.closed = true }
 
 // TestCloseWhileItReads: the screen ends with a key while a refresh begins. That refresh reads nothing any more.
 func TestCloseWhileItReads(t *testing.T) {

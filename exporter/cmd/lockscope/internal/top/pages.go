@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
+	"github.com/lockscope/lockscope/scanner/listing"
 )
 
 // maxHosts is how many hosts are named that no flag allows to read.
@@ -51,23 +52,12 @@ func newPages(named []string, policy fleet.Policy) (*pages, error) {
 }
 
 // publish takes up the addresses that holders and waiters name.
-func (p *pages) publish(snap *screen.Snapshot) {
+func (p *pages) publish(sets []fleet.Set) {
 	var all []string
-	add := func(page string) {
-		if page != "" && !slices.Contains(p.named, page) && len(all) < fleet.MaxPages*2 && !slices.Contains(all, page) {
-			all = append(all, page)
-		}
-	}
-	for i := range snap.Sets {
-		for _, r := range snap.Sets[i].Resources {
-			for _, w := range r.Waiters {
-				add(w.Page)
-			}
-			if r.Holder != nil {
-				add(r.Holder.Hold.Page)
-			}
-			for _, slot := range r.Taken {
-				add(slot.Hold.Page)
+	for _, set := range sets {
+		for _, page := range fleet.Published(listing.Listing{Waits: set.Waits}) {
+			if !slices.Contains(p.named, page) && len(all) < fleet.MaxPages*2 && !slices.Contains(all, page) {
+				all = append(all, page)
 			}
 		}
 	}
@@ -137,4 +127,14 @@ func hostsOf(pages []string) (hosts []string) {
 	return hosts
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// waitedFor are the resources that pages say somebody waits for.
+func waitedFor(pages []fleet.Page) (names []string) {
+	for i := range pages {
+		for _, c := range pages[i].Counts {
+			if c.Waiting > 0 && len(names) < maxSuggest && !slices.Contains(names, c.Resource) {
+				names = append(names, c.Resource)
+			}
+		}
+	}
+	return names
+}

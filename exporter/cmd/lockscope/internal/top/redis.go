@@ -70,7 +70,7 @@ func (s *redisSet) suggest(resources []string) {
 	s.suggested = resources[:min(len(resources), maxSuggest)]
 }
 
-func (s *redisSet) first() screen.Set {
+func (s *redisSet) first() answer {
 	set := s.empty()
 	set.Err = errNotYet.Error()
 	health := make([]health, len(s.nodes))
@@ -81,12 +81,12 @@ func (s *redisSet) first() screen.Set {
 	return set
 }
 
-func (s *redisSet) empty() screen.Set {
-	return screen.Set{Name: s.called, Redlock: s.cluster == nil && len(s.nodes) > 1}
+func (s *redisSet) empty() answer {
+	return answer{Set: screen.Set{Name: s.called, Redlock: s.cluster == nil && len(s.nodes) > 1}}
 }
 
 // read is one refresh.
-func (s *redisSet) read(ctx context.Context) screen.Set {
+func (s *redisSet) read(ctx context.Context) answer {
 	set := s.empty()
 	if err := s.members(ctx); err != nil {
 		set.Nodes = []screen.Node{{Name: s.clients[0].Name, State: "down", Why: short(err)}}
@@ -107,7 +107,7 @@ func (s *redisSet) read(ctx context.Context) screen.Set {
 	w, err := s.watch.Look(ctx, silent, suggested)
 	set.Scan = s.searched(w, all)
 	set.Deadlocks = fleet.Deadlocks(w)
-	set.Resources, set.Omitted = resources(s.called, w), w.More
+	set.waits, set.Omitted = w, w.More
 	set.Err = unknown(err, w.Omitted)
 	set.Read = time.Now()
 	return set

@@ -2,7 +2,6 @@ package top
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,7 +21,7 @@ const patience = 1500 * time.Millisecond
 type Source struct {
 	reading sync.Mutex
 
-	sets    []*task[screen.Set]
+	sets    []*task[answer]
 	systems []system
 	pages   *pages
 	life    context.Context
@@ -33,12 +32,18 @@ type Source struct {
 // system is a set of nodes.
 type system interface {
 	// first is what is known before anything was read.
-	first() screen.Set
+	first() answer
 	// read asks the nodes. It returns when they have answered or their time is up.
-	read(ctx context.Context) screen.Set
+	read(ctx context.Context) answer
 	// suggest names resources that somebody waits for, as pages say.
 	suggest(resources []string)
 	close()
+}
+
+// answer is what is known of a set. Its rows are made with those of the other sets and with pages.
+type answer struct {
+	screen.Set
+	waits *listing.Waits // nil: they were not read
 }
 
 func newSource(systems []system, p *pages) *Source {
@@ -67,25 +72,25 @@ func (s *Source) Read(ctx context.Context) screen.Snapshot {
 		t.wait(ctx)
 	}
 	snap := screen.Snapshot{At: time.Now()}
+	var sets []fleet.Set
 	for _, t := range s.sets {
-		set, _ := t.latest()
-		snap.Sets = append(snap.Sets, copyOf(set))
+		a, _ := t.latest()
+		snap.Sets = append(snap.Sets, a.Set)
+		sets = append(sets, fleet.Set{Name: a.Name, Waits: a.waits, Votes: a.Votes()})
 	}
-	s.withPages(ctx, &snap)
-	for i := range snap.Sets {
-		snap.Sets[i].Classify()
-		snap.Sets[i].JoinSlots()
-	}
+	s.withPages(ctx, &snap, sets)
 	snap.At = time.Now()
 	return snap
 }
 
-func (s *Source) withPages(ctx context.Context, snap *screen.Snapshot) {
-	s.pages.publish(snap)
+func (s *Source) withPages(ctx context.Context, snap *screen.Snapshot, sets []fleet.Set) {
+	s.pages.publish(sets)
 	s.pages.task.start(s.life, &s.workers)
 	s.pages.task.wait(ctx)
 	all, _ := s.pages.task.latest()
-	merge(snap, all)
+	for _, r := range fleet.Rows(sets, all) {
+		snap.Add(r)
+	}
 	snap.Pages = s.pages.sum(all)
 	for _, one := range s.systems {
 		one.suggest(waitedFor(all))
@@ -101,15 +106,6 @@ func (s *Source) Close() {
 	for _, one := range s.systems {
 		one.close()
 	}
-}
-
-// copyOf lets the merge with pages change a set that a later snapshot shows again.
-func copyOf(set screen.Set) screen.Set {
-	set.Resources = slices.Clone(set.Resources)
-	for i := range set.Resources {
-		set.Resources[i].Waiters = slices.Clone(set.Resources[i].Waiters)
-	}
-	return set
 }
 
 // otherTime bounds the reading of another system: longer than connecting to it takes.
@@ -128,15 +124,15 @@ func (o *otherSet) close() { o.inspector.Close() }
 
 func (o *otherSet) suggest([]string) {} // its waiters are read whole
 
-func (o *otherSet) first() screen.Set {
-	return screen.Set{Name: o.called, Err: errNotYet.Error(),
-		Nodes: []screen.Node{{Name: o.inspector.Address(), State: state.NodeDown, Why: errNotYet.Error()}}}
+func (o *otherSet) first() answer {
+	return answer{Set: screen.Set{Name: o.called, Err: errNotYet.Error(),
+		Nodes: []screen.Node{{Name: o.inspector.Address(), State: state.NodeDown, Why: errNotYet.Error()}}}}
 }
 
-func (o *otherSet) read(ctx context.Context) screen.Set {
+func (o *otherSet) read(ctx context.Context) answer {
 	ctx, cancel := context.WithTimeout(ctx, otherTime)
 	defer cancel()
-	set := screen.Set{Name: o.called}
+	set := answer{Set: screen.Set{Name: o.called}}
 	node := screen.Node{Name: o.inspector.Address(), State: state.NodeUp}
 	began := time.Now()
 	_, w, err := listing.Inspect(ctx, o.inspector, &o.watch)
@@ -144,7 +140,7 @@ func (o *otherSet) read(ctx context.Context) screen.Set {
 		o.answered, node.Latency = time.Now(), time.Since(began)
 		o.slowest = max(o.slowest, node.Latency)
 		set.Deadlocks = fleet.Deadlocks(w)
-		set.Resources = resources(set.Name, w)
+		set.waits = w
 		if err := fleet.QueuesErr(w); err != nil {
 			set.Err = oneLine(err)
 		}

@@ -46,7 +46,7 @@ func detail(s *Snapshot, o *Options) (lines []line) {
 }
 
 // waitingText counts calls, or the candidates of an election.
-func waitingText(r *Resource) string {
+func waitingText(r *fleet.Row) string {
 	if r.StandsBy() {
 		return candidates(r.Callers)
 	}
@@ -59,10 +59,10 @@ func candidates(n int) string { return plural(n, "candidate stands by", "candida
 const shownSlots = 10
 
 // slots are the holders of a semaphore's slots: callers wait for the first that is free.
-func slots(r *Resource) (lines []line) {
+func slots(r *fleet.Row) (lines []line) {
 	for i := range r.Taken[:min(len(r.Taken), shownSlots)] {
 		slot := &r.Taken[i]
-		text := fmt.Sprintf("slot %d is held by ", slot.Number()) + clean(nameOf(&slot.Lock)) + holdText(&slot.Lock)
+		text := fmt.Sprintf("slot %d is held by ", slot.Number()) + clean(fleet.HolderName(&slot.Lock)) + holdText(&slot.Lock)
 		if slot.WaitsFor != "" {
 			text += ", which waits for " + clean(slot.WaitsFor)
 		}
@@ -75,9 +75,9 @@ func slots(r *Resource) (lines []line) {
 }
 
 // readers are those that hold a read/write lock. A writer waits for all of them.
-func readers(r *Resource) (lines []line) {
+func readers(r *fleet.Row) (lines []line) {
 	for i := range r.ReadBy[:min(len(r.ReadBy), shownSlots)] {
-		text := "read by " + clean(nameOf(&r.ReadBy[i])) + holdText(&r.ReadBy[i])
+		text := "read by " + clean(fleet.HolderName(&r.ReadBy[i])) + holdText(&r.ReadBy[i])
 		lines = append(lines, line{text, plain})
 	}
 	if more := r.Readers - len(lines); more > 0 {
@@ -111,7 +111,7 @@ func holdText(l *listing.Lock) (text string) {
 }
 
 // blockers are the holder and its chain, one line each.
-func blockers(r *Resource, width int) (lines []line) {
+func blockers(r *fleet.Row, width int) (lines []line) {
 	h := r.Holder
 	switch {
 	case len(r.Taken) > 0:
@@ -141,9 +141,9 @@ func blockers(r *Resource, width int) (lines []line) {
 }
 
 // chain is what the holder waits for, and on.
-func chain(r *Resource) (lines []line) {
+func chain(r *fleet.Row) (lines []line) {
 	for i := range r.Chain {
-		lines = append(lines, line{strings.Repeat("  ", i+1) + r.Chain[i].text(), plain})
+		lines = append(lines, line{strings.Repeat("  ", i+1) + linkText(&r.Chain[i]), plain})
 	}
 	if r.Deadlock {
 		lines = append(lines, line{"DEADLOCK: nobody in this chain can go on until a caller gives up", red})
@@ -152,7 +152,7 @@ func chain(r *Resource) (lines []line) {
 }
 
 // waiters are those from Scroll on that fit.
-func waiters(r *Resource, o *Options, room int) (lines []line) {
+func waiters(r *fleet.Row, o *Options, room int) (lines []line) {
 	first := max(0, min(o.Scroll, len(r.Waiters)-1))
 	last := len(r.Waiters)
 	if room > 0 {
@@ -184,7 +184,7 @@ func waiters(r *Resource, o *Options, room int) (lines []line) {
 }
 
 // elsewhere says how many waiters have no line.
-func elsewhere(r *Resource, first, last int) string {
+func elsewhere(r *fleet.Row, first, last int) string {
 	var parts []string
 	if last-first < len(r.Waiters) {
 		parts = append(parts, fmt.Sprintf("waiters %d to %d of %d", first+1, last, len(r.Waiters)))

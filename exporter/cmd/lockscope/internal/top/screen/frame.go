@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 )
@@ -219,7 +220,7 @@ type Options struct {
 type Key struct{ Set, Name string }
 
 // KeyOf is that of a row.
-func KeyOf(r *Resource) Key { return Key{r.Set, r.Name} }
+func KeyOf(r *fleet.Row) Key { return Key{r.Set, r.Name} }
 
 // staleAfter is the age of a reading beyond which it is marked: two refreshes that it missed.
 func (o *Options) staleAfter() time.Duration { return 2*o.Every + 3*time.Second }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktrace"
@@ -50,24 +51,9 @@ func TestNoQuorumIsSaidOnce(t *testing.T) {
 	}
 }
 
-func TestClasses(t *testing.T) {
-	set := Set{Redlock: true, Nodes: nodesIn(state.NodeUp, state.NodeUp, state.NodeUp), Resources: []Resource{
-		{Name: "held", Holder: heldBy("", 5, 0), Waiters: []Waiter{{}, {Class: string(locktrace.WaitBackingOff)}}}, {Name: "free"},
-	}}
-	set.Classify()
-	held := set.Resources[0]
-	if held.Class != "holder" || held.Waiters[0].Class != "holder" || held.Waiters[1].Class != "backing_off" ||
-		set.Resources[1].Class != "" {
-		t.Errorf("%+v", set.Resources)
-	}
-	if KnownClass("no_quorum") != "no_quorum" || KnownClass("\x1b[2J") != "" {
-		t.Error("a class is any text")
-	}
-}
-
 // TestCandidatesStandBy: they are in no sum of waits, blame nobody, and come last in every order but that of names.
 func TestCandidatesStandBy(t *testing.T) {
-	snap := Snapshot{Sets: []Set{{Name: "eu", Resources: []Resource{
+	snap := Snapshot{Sets: []Set{{Name: "eu", Resources: []fleet.Row{
 		{Name: "leader", Callers: 9, Longest: time.Hour, Kind: lock.KindElection, Holder: heldBy("billing-1", 5, 0)},
 		{Name: "order", Callers: 1, Longest: time.Second, Holder: heldBy("orders-1", 5, 0)},
 	}}}}
@@ -88,11 +74,11 @@ func TestCandidatesStandBy(t *testing.T) {
 }
 
 func TestRows(t *testing.T) {
-	snap := Snapshot{Sets: []Set{{Name: "eu", Resources: []Resource{
+	snap := Snapshot{Sets: []Set{{Name: "eu", Resources: []fleet.Row{
 		{Set: "eu", Name: "b", Callers: 2, Longest: 10 * time.Second, Holder: heldBy("Orders-1", 5, 0)},
 		{Set: "eu", Name: "a", Callers: 9, Longest: time.Second},
-	}}, {Name: "us", Omitted: 3, Resources: []Resource{
-		{Set: "us", Name: "a", Callers: 1, Longest: 15 * time.Second, Waiters: []Waiter{{Instance: "truck-3"}}},
+	}}, {Name: "us", Omitted: 3, Resources: []fleet.Row{
+		{Set: "us", Name: "a", Callers: 1, Longest: 15 * time.Second, Waiters: []fleet.Process{{Instance: "truck-3"}}},
 	}}}}
 	for _, c := range []struct {
 		order  Order
@@ -128,15 +114,20 @@ func TestRows(t *testing.T) {
 
 // TestWorstBlocker counts calls behind a chain at its end.
 func TestWorstBlocker(t *testing.T) {
-	chain := []Link{{Resource: "stock", Holder: "stock-2"}}
-	snap := Snapshot{Sets: []Set{{Name: "redis", Resources: []Resource{
+	chain := []fleet.Link{{Resource: "stock", Holder: "stock-2"}}
+	snap := Snapshot{Sets: []Set{{Name: "redis", Resources: []fleet.Row{
 		{Set: "redis", Name: "order", Callers: 3, Holder: heldBy("orders-1", 5, 0), Chain: chain},
 		{Set: "redis", Name: "stock", Callers: 1, Holder: heldBy("stock-2", 5, 0)},
 		{Set: "redis", Name: "free", Callers: 9},
 		{Set: "redis", Name: "ring", Callers: 8, Holder: heldBy("x", 5, 0), Deadlock: true},
+		{Set: "redis", Name: "jobs", Callers: 7, Taken: []fleet.HeldSlot{slotOf("jobs#0", "a")}},
+		{Set: "redis", Name: "bill", Callers: 6, Holder: heldBy("y", 5, 0), Chain: []fleet.Link{{Resource: "jobs", AnySlot: true}}},
 	}}}}
 	if b := snap.WorstBlocker(); b != (Blocker{"stock-2", "stock", "redis", 4}) {
 		t.Errorf("%+v", b)
+	}
+	if rows := snap.Rows(ByName, "A"); len(rows) != 1 || rows[0].Name != "jobs" {
+		t.Errorf("the filter for a holder of a slot finds %d rows", len(rows))
 	}
 	if b := (&Snapshot{}).WorstBlocker(); b.Callers != 0 {
 		t.Errorf("%+v", b)

@@ -9,8 +9,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live/state"
-	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/locktrace"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -35,23 +33,23 @@ func (o Order) String() string {
 }
 
 // Rows are the resources of all sets whose name, holder or waiters contain a text, in order. Case does not matter.
-func (s *Snapshot) Rows(o Order, filter string) (rows []*Resource) {
+func (s *Snapshot) Rows(o Order, filter string) (rows []*fleet.Row) {
 	filter = strings.ToLower(filter)
 	for i := range s.Sets {
 		for r := range s.Sets[i].Resources {
-			if row := &s.Sets[i].Resources[r]; row.contains(filter) {
+			if row := &s.Sets[i].Resources[r]; contains(row, filter) {
 				rows = append(rows, row)
 			}
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b *Resource) int {
+	slices.SortStableFunc(rows, func(a, b *fleet.Row) int {
 		return cmp.Or(o.compare(a, b), strings.Compare(a.Name, b.Name), strings.Compare(a.Set, b.Set))
 	})
 	return rows
 }
 
 // Find returns the row of a resource; nil if nobody waits for it any more.
-func (s *Snapshot) Find(set, name string) *Resource {
+func (s *Snapshot) Find(set, name string) *fleet.Row {
 	for i := range s.Sets {
 		for r := range s.Sets[i].Resources {
 			if row := &s.Sets[i].Resources[r]; row.Set == set && row.Name == name {
@@ -62,10 +60,10 @@ func (s *Snapshot) Find(set, name string) *Resource {
 	return nil
 }
 
-func (o Order) compare(a, b *Resource) int { return cmp.Compare(o.weight(b), o.weight(a)) }
+func (o Order) compare(a, b *fleet.Row) int { return cmp.Compare(o.weight(b), o.weight(a)) }
 
 // weight is 0 or more, or -1 for an election, whose candidates stand by.
-func (o Order) weight(r *Resource) float64 {
+func (o Order) weight(r *fleet.Row) float64 {
 	switch {
 	case o == ByName:
 		return 0
@@ -76,11 +74,8 @@ func (o Order) weight(r *Resource) float64 {
 	case o == ByCallers:
 		return float64(r.Callers)
 	}
-	return float64(r.Callers) * r.Longest.Seconds()
+	return r.Weight()
 }
-
-// StandsBy reports whether the callers are candidates for an election: they do not wait.
-func (r *Resource) StandsBy() bool { return r.Kind == lock.KindElection }
 
 // Candidates is how many stand by.
 func (s *Snapshot) Candidates() (n int) {
@@ -94,18 +89,18 @@ func (s *Snapshot) Candidates() (n int) {
 	return n
 }
 
-func (r *Resource) contains(text string) bool {
+func contains(r *fleet.Row, text string) bool {
 	has := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
 	if text == "" || has(r.Name) || has(r.Set) || r.Holder != nil && has(r.Holder.Hold.Instance) {
 		return true
 	}
-	if slices.ContainsFunc(r.Taken, func(s Slot) bool { return has(s.Hold.Instance) }) {
+	if slices.ContainsFunc(r.Taken, func(s fleet.HeldSlot) bool { return has(s.Hold.Instance) }) {
 		return true
 	}
 	if slices.ContainsFunc(r.ReadBy, func(l listing.Lock) bool { return has(l.Hold.Instance) }) {
 		return true
 	}
-	return slices.ContainsFunc(r.Waiters, func(w Waiter) bool { return has(w.Instance) })
+	return slices.ContainsFunc(r.Waiters, func(w fleet.Process) bool { return has(w.Instance) })
 }
 
 // Quorum is how many nodes have to vote.
@@ -136,31 +131,6 @@ func (s *Set) Votes() fleet.Votes {
 		return fleet.Votes{Quorum: 1, Voting: s.Voting()}
 	}
 	return fleet.Votes{Quorum: s.Quorum(), Voting: s.Voting(), Quarantined: s.Count(state.NodeQuarantined)}
-}
-
-// Classify gives a class to each resource and waiter that has none.
-func (s *Set) Classify() {
-	for i := range s.Resources {
-		r := &s.Resources[i]
-		class := string(s.Votes().Class(r.Holder != nil))
-		if r.Class == "" {
-			r.Class = class
-		}
-		for w := range r.Waiters {
-			if r.Waiters[w].Class == "" {
-				r.Waiters[w].Class = class
-			}
-		}
-	}
-}
-
-// KnownClass keeps a page from inventing one.
-func KnownClass(class string) string {
-	switch locktrace.Wait(class) {
-	case locktrace.WaitHolder, locktrace.WaitNetwork, locktrace.WaitNoQuorum, locktrace.WaitQuarantined, locktrace.WaitBackingOff:
-		return class
-	}
-	return ""
 }
 
 // Troubles are what must be seen first, one sentence each.
@@ -223,7 +193,7 @@ func (s *Snapshot) WorstBlocker() (worst Blocker) {
 			case last >= 0:
 				b.Holder, b.Resource = state.HolderName(r.Chain[last].Holder, false), r.Chain[last].Resource
 			default:
-				b.Holder = nameOf(r.Holder)
+				b.Holder = fleet.HolderName(r.Holder)
 			}
 			callers[b] += r.Callers
 			if n := callers[b]; n > worst.Callers || n == worst.Callers && b.Resource < worst.Resource {

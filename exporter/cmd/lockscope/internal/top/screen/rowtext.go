@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -15,7 +16,7 @@ import (
 )
 
 // contended is the table of resources, within so many lines; 0: any. The selected row is always among them.
-func contended(s *Snapshot, rows []*Resource, o *Options, room int) (lines []line) {
+func contended(s *Snapshot, rows []*fleet.Row, o *Options, room int) (lines []line) {
 	if len(rows) == 0 {
 		return empty(s, o)
 	}
@@ -42,7 +43,7 @@ func empty(s *Snapshot, o *Options) []line {
 }
 
 // window is which rows are shown.
-func window(rows []*Resource, o *Options, room int) (first, last int) {
+func window(rows []*fleet.Row, o *Options, room int) (first, last int) {
 	if room == 0 || len(rows)+1 <= room {
 		return 0, len(rows)
 	}
@@ -60,15 +61,15 @@ func window(rows []*Resource, o *Options, room int) (first, last int) {
 func columnsOf(s *Snapshot) []column {
 	return []column{
 		{title: "  RESOURCE", squeeze: true}, {title: "SET", squeeze: true, hidden: len(s.Sets) < 2},
-		{title: "KIND", squeeze: true, prose: true, hidden: !some(s, func(r *Resource) bool { return r.Kind != "" }), from: 72},
+		{title: "KIND", squeeze: true, prose: true, hidden: !some(s, func(r *fleet.Row) bool { return r.Kind != "" }), from: 72},
 		{title: "WAITING", right: true}, {title: "LONGEST", right: true}, {title: "CLASS", from: 100},
 		{title: "HOLDER", squeeze: true, whole: state.UnnamedForever}, {title: "HELD", right: true}, {title: "TTL", right: true, from: 80},
 		{title: "RATE", right: true, from: 120}, {title: "HELD P99", right: true, from: 132},
-		{title: "WAITS FOR", squeeze: true, prose: true, hidden: !some(s, func(r *Resource) bool { return len(r.Chain) > 0 })},
+		{title: "WAITS FOR", squeeze: true, prose: true, hidden: !some(s, func(r *fleet.Row) bool { return len(r.Chain) > 0 })},
 	}
 }
 
-func cells(s *Snapshot, r *Resource, o *Options) []string {
+func cells(s *Snapshot, r *fleet.Row, o *Options) []string {
 	holder, held, ttl := holderText(r), ui.Unknown, ui.Unknown
 	if h := longestHold(r); h != nil {
 		held = duration(h.HeldFor())
@@ -90,7 +91,7 @@ func cells(s *Snapshot, r *Resource, o *Options) []string {
 }
 
 // mark is two letters: which row is selected, and whether the row is stale.
-func mark(s *Snapshot, r *Resource, o *Options) string {
+func mark(s *Snapshot, r *fleet.Row, o *Options) string {
 	selected, state := " ", " "
 	if o.Every > 0 && KeyOf(r) == o.Selected {
 		selected = ">"
@@ -101,7 +102,7 @@ func mark(s *Snapshot, r *Resource, o *Options) string {
 	return selected + state
 }
 
-func isStale(s *Snapshot, r *Resource, o *Options) bool {
+func isStale(s *Snapshot, r *fleet.Row, o *Options) bool {
 	for i := range s.Sets {
 		if set := &s.Sets[i]; set.Name == r.Set {
 			return !o.Paused && set.Stale(o.Now, o.staleAfter())
@@ -111,7 +112,7 @@ func isStale(s *Snapshot, r *Resource, o *Options) bool {
 }
 
 // holderText is the holder, or in its place why the callers wait.
-func holderText(r *Resource) string {
+func holderText(r *fleet.Row) string {
 	switch names := r.Holders(); {
 	case r.Readers > len(r.ReadBy):
 		return inspect.Count(r.Readers, "reader")
@@ -122,7 +123,7 @@ func holderText(r *Resource) string {
 	case r.Holder != nil && r.Holder.Hold.Instance != "" && !r.Holder.Certain():
 		return clean(r.Holder.Hold.Instance) + "?"
 	case r.Holder != nil:
-		return clean(nameOf(r.Holder))
+		return clean(fleet.HolderName(r.Holder))
 	case r.Class != "" && r.Class != string(locktrace.WaitHolder):
 		return "(" + clean(r.Class) + ")"
 	}
@@ -130,7 +131,7 @@ func holderText(r *Resource) string {
 }
 
 // longestHold is the holder, or of a semaphore the one that has had its slot longest.
-func longestHold(r *Resource) (longest *listing.Lock) {
+func longestHold(r *fleet.Row) (longest *listing.Lock) {
 	longest = r.Holder
 	for i := range r.Taken {
 		if h := &r.Taken[i].Lock; longest == nil || h.HeldFor() > longest.HeldFor() {
@@ -141,14 +142,14 @@ func longestHold(r *Resource) (longest *listing.Lock) {
 }
 
 // some reports whether a resource is so.
-func some(s *Snapshot, so func(*Resource) bool) bool {
+func some(s *Snapshot, so func(*fleet.Row) bool) bool {
 	return slices.ContainsFunc(s.Sets, func(set Set) bool {
-		return slices.ContainsFunc(set.Resources, func(r Resource) bool { return so(&r) })
+		return slices.ContainsFunc(set.Resources, func(r fleet.Row) bool { return so(&r) })
 	})
 }
 
 // kindText is what a resource is part of, with the term or the slots in use.
-func kindText(r *Resource) string {
+func kindText(r *fleet.Row) string {
 	if r.Kind == lock.KindRead || r.Kind == lock.KindWrite {
 		holder := lock.Kind("")
 		if r.Writing {
@@ -168,14 +169,14 @@ func kindText(r *Resource) string {
 }
 
 // shortKind leaves the term of an election, sixteen digits as a rule, to wider terminals and the row's own page.
-func shortKind(r *Resource, width int) string {
+func shortKind(r *fleet.Row, width int) string {
 	if r.StandsBy() && width > 0 && width < 100 {
 		return string(r.Kind)
 	}
 	return kindText(r)
 }
 
-func classText(r *Resource) string {
+func classText(r *fleet.Row) string {
 	if r.Class == "" {
 		return ui.Unknown
 	}
@@ -183,7 +184,7 @@ func classText(r *Resource) string {
 }
 
 // chainText is what the holder waits for, and on: short enough for a column.
-func chainText(r *Resource) string {
+func chainText(r *fleet.Row) string {
 	if len(r.Chain) == 0 {
 		return ""
 	}
@@ -199,19 +200,19 @@ func chainText(r *Resource) string {
 }
 
 // sentence is the chain with its holders.
-func sentence(r *Resource) string {
+func sentence(r *fleet.Row) string {
 	if r.Holder == nil {
 		return ""
 	}
 	text := clean(r.Name) + ": held by " + holderText(r)
 	for i := range r.Chain {
-		text += ", " + r.Chain[i].text()
+		text += ", " + linkText(&r.Chain[i])
 	}
 	return text
 }
 
-// text is what a holder waits for.
-func (l *Link) text() string {
+// linkText is what a holder waits for.
+func linkText(l *fleet.Link) string {
 	text := "which waits "
 	if l.For > 0 {
 		text += inspect.Short(l.For) + " "
@@ -223,7 +224,7 @@ func (l *Link) text() string {
 	return text
 }
 
-func selectedText(r *Resource) string {
+func selectedText(r *fleet.Row) string {
 	if text := sentence(r); text != "" {
 		return text
 	}
@@ -234,7 +235,7 @@ func selectedText(r *Resource) string {
 }
 
 // chains are the sentences of all rows whose holder waits.
-func chains(rows []*Resource) (lines []line) {
+func chains(rows []*fleet.Row) (lines []line) {
 	for _, r := range rows {
 		if len(r.Chain) > 0 && !r.Deadlock { // a deadlock is said first of all
 			lines = append(lines, line{sentence(r), plain})
@@ -246,7 +247,7 @@ func chains(rows []*Resource) (lines []line) {
 	return lines
 }
 
-func rowStyle(r *Resource, o *Options) style {
+func rowStyle(r *fleet.Row, o *Options) style {
 	switch {
 	case o.Every > 0 && KeyOf(r) == o.Selected:
 		return reverse

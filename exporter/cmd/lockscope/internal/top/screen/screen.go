@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 )
 
 // Config says what a Screen shows.
@@ -118,7 +120,7 @@ func (s *Screen) frame() string {
 	return Frame(s.snapshot, o)
 }
 
-func (s *Screen) rows() []*Resource {
+func (s *Screen) rows() []*fleet.Row {
 	if s.snapshot == nil {
 		return nil
 	}
@@ -126,7 +128,7 @@ func (s *Screen) rows() []*Resource {
 }
 
 // at is the index of the selected row; -1 if it is gone.
-func (s *Screen) at(rows []*Resource) int {
+func (s *Screen) at(rows []*fleet.Row) int {
 	for i, r := range rows {
 		if KeyOf(r) == s.options.Selected {
 			return i

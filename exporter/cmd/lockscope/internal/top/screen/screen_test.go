@@ -7,6 +7,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 )
 
 var start = time.Date(2026, 11, 24, 2, 14, 7, 0, time.UTC)
@@ -21,8 +23,8 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	s := &scene{T: t, snapshot: Snapshot{At: start, Sets: []Set{{Name: "redis", Read: start,
-		Resources: []Resource{
-			{Set: "redis", Name: "a", Callers: 3, Longest: time.Second, Waiters: make([]Waiter, 50)},
+		Resources: []fleet.Row{
+			{Set: "redis", Name: "a", Callers: 3, Longest: time.Second, Waiters: make([]fleet.Process, 50)},
 			{Set: "redis", Name: "b", Callers: 2, Longest: time.Second},
 			{Set: "redis", Name: "c", Callers: 1, Longest: time.Second},
 		}}}}}
@@ -100,7 +102,7 @@ func TestKeysMoveTheSelection(t *testing.T) {
 func TestTheSelectionFollowsItsRow(t *testing.T) {
 	s := newScene(t)
 	s.runs(s.refresh())
-	reversed := Snapshot{At: start, Sets: []Set{{Name: "redis", Read: start, Resources: []Resource{
+	reversed := Snapshot{At: start, Sets: []Set{{Name: "redis", Read: start, Resources: []fleet.Row{
 		{Set: "redis", Name: "c", Callers: 9, Longest: time.Second}, {Set: "redis", Name: "b", Callers: 2},
 	}}}}
 	s.snapshot = reversed
@@ -110,7 +112,7 @@ func TestTheSelectionFollowsItsRow(t *testing.T) {
 	s.selects("b")
 	s.runs(s.refresh())
 	s.selects("b")
-	s.snapshot.Sets = []Set{{Name: "redis", Resources: []Resource{{Set: "redis", Name: "d"}}}}
+	s.snapshot.Sets = []Set{{Name: "redis", Resources: []fleet.Row{{Set: "redis", Name: "d"}}}}
 	s.runs(s.refresh())
 	s.selects("d")
 }

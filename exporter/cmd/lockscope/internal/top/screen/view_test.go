@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
@@ -31,12 +32,12 @@ func incident(resources, waiters int) *Snapshot {
 			set.Nodes = append(set.Nodes, n)
 		}
 		for i := range resources {
-			r := Resource{Set: name, Name: fmt.Sprintf("order:%d", i), Callers: waiters, Processes: waiters,
+			r := fleet.Row{Set: name, Name: fmt.Sprintf("order:%d", i), Callers: waiters, Processes: waiters,
 				Longest: time.Minute, Class: "holder",
 				Holder: heldBy("orders-1", i%4, 0),
-				Chain:  []Link{{Resource: "stock", Holder: "stock-2", For: time.Second}}, Deadlock: i == 0}
+				Chain:  []fleet.Link{{Resource: "stock", Holder: "stock-2", For: time.Second}}, Deadlock: i == 0}
 			for w := range waiters {
-				r.Waiters = append(r.Waiters, Waiter{Instance: fmt.Sprintf("truck-%d", w), Callers: 1})
+				r.Waiters = append(r.Waiters, fleet.Process{Instance: fmt.Sprintf("truck-%d", w), Callers: 1})
 			}
 			set.Resources = append(set.Resources, r)
 		}
@@ -99,17 +100,17 @@ func heldBy(instance string, nodes int, ttl time.Duration) *listing.Lock {
 	return l
 }
 
-func slotOf(name, instance string) Slot {
+func slotOf(name, instance string) fleet.HeldSlot {
 	l := heldBy(instance, 5, 0)
 	l.Resource = name
-	return Slot{Lock: *l}
+	return fleet.HeldSlot{Lock: *l}
 }
 
 // TestHealthyElection: nobody waits where candidates stand by.
 func TestHealthyElection(t *testing.T) {
 	s := incident(0, 0)
 	s.Sets = s.Sets[:1]
-	s.Sets[0].Deadlocks, s.Sets[0].Resources = nil, []Resource{{Set: "eu", Name: "leader", Callers: 2, Processes: 2,
+	s.Sets[0].Deadlocks, s.Sets[0].Resources = nil, []fleet.Row{{Set: "eu", Name: "leader", Callers: 2, Processes: 2,
 		Longest: time.Hour, Kind: lock.KindElection, Class: "holder", Holder: heldBy("billing-1", 5, 0)}}
 	frame := Frame(s, Options{Width: 80, Height: 24, Now: now, Every: time.Second})
 	if !strings.Contains(frame, "\nNobody waits for a lock; 2 candidates stand by\n") || strings.Contains(frame, "keeps") {
@@ -127,7 +128,7 @@ func TestUnnamedHolder(t *testing.T) {
 	s.Sets = s.Sets[:1]
 	s.Sets[0].Deadlocks = nil
 	for _, name := range []string{"legacy:export", "legacy:a-name-that-takes-half-of-it"} {
-		s.Sets[0].Resources = []Resource{{Set: "eu", Name: name, Callers: 2, Processes: 2, Longest: time.Hour,
+		s.Sets[0].Resources = []fleet.Row{{Set: "eu", Name: name, Callers: 2, Processes: 2, Longest: time.Hour,
 			Class: "holder", Kind: lock.KindSet, Holder: heldBy("", 5, -1)}}
 		for _, o := range []Options{{}, {Opened: true}, {Every: time.Second}} {
 			o.Width, o.Height, o.Now, o.Selected = 80, 24, now, Key{"eu", name}
@@ -150,7 +151,7 @@ func TestUnnamedHolder(t *testing.T) {
 func TestNothingToTypeIsCut(t *testing.T) {
 	s, leader := incident(0, 0), heldBy("billing-84cc-7d9f5/1", 5, 8*time.Second)
 	leader.Hold.Fence = 1763700000123456
-	s.Sets[0].Resources = []Resource{{Set: "eu", Name: "billing:leader", Callers: 2, Kind: lock.KindElection,
+	s.Sets[0].Resources = []fleet.Row{{Set: "eu", Name: "billing:leader", Callers: 2, Kind: lock.KindElection,
 		Longest: time.Hour, Holder: leader}}
 	s.Pages = Pages{Known: 9, Recent: &Recent{Acquired: 1234.5, P99: time.Second},
 		Hosts: []string{"orders.prod.svc.cluster.local", "billing.prod.svc.cluster.local", "stock.prod.svc"}}
