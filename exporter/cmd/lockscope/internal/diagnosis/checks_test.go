@@ -298,6 +298,31 @@ func TestFewNodesHaveNoQuarantine(t *testing.T) {
 	}
 }
 
+// TestNodeOfASetNamedAlone: its marker refuses who names one or two nodes, in the words of redlock.
+func TestNodeOfASetNamedAlone(t *testing.T) {
+	for marker, fails := range map[string]bool{
+		"voting|3:60000:abc|id1|0":                                      true,
+		"voting|3:60000:abc|before|0":                                   true, // a restart
+		"quarantine|3:60000:abc|id1|0|new.1|60602|0|0":                  true,
+		"changing|1:60000:abc|id1|0|change-1|60602|0|0|3:60000:abc":     true,
+		"changing|2:60000:abc|id1|0|left-change-1|60602|0|0|3:60000:ab": false,
+		"voting|2:60000:abc|id1|0":                                      false,
+		"":                                                              false,
+	} {
+		f, p := sound(1), testPolicy()
+		f.Marked, f.Marker, p.nodes, p.NodeNames = marker, stored.ReadMarker(marker, "id1", 0), 1, []string{"n1:6379"}
+		r := checkMarker(f, p)
+		if fails && (r.Status != inspect.Fail || r.Detail != "this node votes for a set of 3 nodes, you named 1" ||
+			!strings.HasPrefix(r.Advice, "name all 3")) || !fails && r.Status != inspect.Pass {
+			t.Errorf("%q: %+v", marker, r)
+		}
+		p.Guard.WithoutGuard = true
+		if r := checkMarker(f, p); r.Status != inspect.Pass {
+			t.Errorf("%q without a guard: %+v", marker, r)
+		}
+	}
+}
+
 // TestVouchedNodeVotes: a young node, whatever it keeps on disk.
 func TestVouchedNodeVotes(t *testing.T) {
 	f, p := sound(1), testPolicy()

@@ -158,6 +158,7 @@ type Facts struct {
 
 	Server  Server
 	Fsync   string // appendfsync; empty if CONFIG GET is not permitted
+	Marked  string // the value of the marker
 	Marker  stored.Marker
 	Unread  error // why the marker is not known
 	Clock   Clock

@@ -19,6 +19,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
+	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // Node is a server to ask.
@@ -83,7 +84,8 @@ func ask(ctx context.Context, n Node, p Policy) Facts {
 		f.NoScripts = err
 	}
 	if p.Single != "cluster" { // whose keys are elsewhere, and whose nodes nobody vouches for
-		f.Marker, f.Unread = ReadMarker(reach, n.Client, incarnation(f.Server, p))
+		f.Marked, f.Unread = markerText(reach, n.Client)
+		f.Marker = stored.ReadMarker(f.Marked, incarnation(f.Server, p), n.Client.Options().DB)
 	}
 	f.observe(ctx, n.Client, p)
 	writes, cancelWrites := context.WithTimeout(ctx, ReachTimeout)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +23,11 @@ import (
 func checkMarker(f Facts, p Policy) inspect.Result {
 	m := f.Marker
 	ours := m.Of(p.NodeNames, p.MaxTTL)
+	alone := f.refusesAlone(p)
 	switch {
+	case alone != nil:
+		text := strings.SplitN(alone.Error(), ": ", 3) // the sentinel, what is wrong, and the remedy
+		return inspect.Failed(text[1], text[2])
 	case !p.quarantined():
 		return inspect.Passed(
 			"not needed: fewer than three nodes, a Sentinel group or a Redis Cluster vote without one, unless " +
@@ -57,6 +63,24 @@ func checkMarker(f Facts, p Policy) inspect.Result {
 	return inspect.Passed("it votes for this configuration: " + m.Configuration)
 }
 
+// refusesAlone is the error of a caller that names these one or two nodes, where the node counts for a set of three or
+// more; nil if it does not. Its marker decides that, also one of before a restart: the set may have leases there.
+func (f Facts) refusesAlone(p Policy) error {
+	m, ok := guard.ParseMarker(f.Marked)
+	left := m.State == guard.Changing && strings.HasPrefix(m.Identity, "left-") // a change took it out of its set
+	size := func(of guard.Fingerprint) int {
+		digits, _, _ := strings.Cut(string(of), ":")
+		n, _ := strconv.Atoi(digits)
+		return n
+	}
+	if !ok || left || p.nodes >= guard.EnforcedFrom || p.Single != "" || p.Guard.WithoutGuard ||
+		max(size(m.Fingerprint), size(m.From)) < guard.EnforcedFrom {
+		return nil
+	}
+	ours := guard.Config{Fingerprint: guard.NewFingerprint(p.NodeNames, p.MaxTTL)}
+	return (&guard.Guard{Config: ours}).OtherConfiguration(f.Marked)
+}
+
 // incarnation is what a marker names of the server; "" if it reports no run_id.
 func incarnation(s Server, p Policy) string {
 	if p.Guard.EvictingNodes {
@@ -88,11 +112,16 @@ func QuarantineLeftBy(m stored.Marker, maxTTL time.Duration, now time.Time) time
 
 // ReadMarker reads the marker of a server whose incarnation is known: see redisinfo.
 func ReadMarker(ctx context.Context, c *redis.Client, incarnation string) (stored.Marker, error) {
+	text, err := markerText(ctx, c)
+	return stored.ReadMarker(text, incarnation, c.Options().DB), err
+}
+
+func markerText(ctx context.Context, c *redis.Client) (string, error) {
 	text, err := c.Get(ctx, guard.MarkerKey).Result()
 	if errors.Is(err, redis.Nil) {
-		return stored.Marker{}, nil
+		return "", nil
 	}
-	return stored.ReadMarker(text, incarnation, c.Options().DB), err
+	return text, err
 }
 
 // Standings says which of the nodes may vote. A nil client is of a node that is not to be asked.
