@@ -53,7 +53,7 @@ func TestTroubleSaysWhatItWaitsFor(t *testing.T) {
 				if err == nil || (len(said) == 1) != (c.want != "") || !strings.Contains(strings.Join(said, ""), c.want) {
 					t.Errorf("failed with %v, said %q, want %q", err, said, c.want)
 				}
-				line := trouble.Stopped(errors.New("stopped by SIGTERM"), "nightly", error.Error).Error()
+				line := trouble.Stopped(errors.New("stopped by SIGTERM"), "nightly").Error()
 				if !strings.Contains(line, `stopped by SIGTERM while waiting for "nightly"; last try: `) ||
 					!strings.Contains(line, c.want) {
 					t.Error(line)

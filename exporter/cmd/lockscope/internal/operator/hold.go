@@ -109,12 +109,15 @@ func (h *holding) run(l lock.Locker) error {
 	if err := h.log.Intend(actHold, h.name, fmt.Sprintf(" for=%v reason=%q", h.span, h.operator.Reason)); err != nil {
 		return err
 	}
-	ctx, stop := h.trouble.Watch(h.signals.Context(), h.app, h.sayWaiting)
+	ctx, stop := h.trouble.Watch(h.signals.Context(), h.app, func(last error) { h.say("%s", servers.WaitingFor(h.name, last)) })
 	lease, err := lock.AcquireDetached(ctx, l, h.name, append(h.wait.Options(), lock.TTL(h.locker.TTL), lock.MaxHold(h.span),
 		lock.HoldReason(h.operator.Reason))...)
 	stop()
 	if err != nil {
-		return errors.Join(h.notAcquired(err), h.log.Done(actHold, h.name, "", err))
+		failed := h.trouble.NotAcquired(h.signals, h.name, err, func(text string) error {
+			return &ui.StatusError{Status: ui.ExitFindings, Err: errors.New(text)}
+		})
+		return errors.Join(failed, h.log.Done(actHold, h.name, "", err))
 	}
 	if err := h.log.Done(actHold, h.name, fmt.Sprintf("held fence=%d", lease.Fence()), nil); err != nil {
 		h.say("%v", err)
@@ -126,31 +129,6 @@ func (h *holding) run(l lock.Locker) error {
 	case <-h.signals.Context().Done():
 	}
 	return h.end(lease)
-}
-
-// notAcquired gives the failure to acquire its exit status.
-func (h *holding) notAcquired(err error) error {
-	switch signalled, ok := errors.AsType[*child.SignalError](context.Cause(h.signals.Context())); {
-	case ok:
-		return &ui.StatusError{
-			Status: child.StatusOf(signalled.Signal), Err: h.trouble.Stopped(signalled, h.name, error.Error),
-		}
-	case lock.ReasonOf(err) == lock.ReasonInvalid:
-		return err
-	}
-	if held, ok := errors.AsType[*lock.HeldError](err); ok {
-		return &ui.StatusError{Status: ui.ExitFindings, Err: held}
-	}
-	return &ui.StatusError{Status: servers.ExitNoLock, Err: err}
-}
-
-// sayWaiting says what the command waits for.
-func (h *holding) sayWaiting(last error) {
-	if last == nil {
-		h.say("waiting for %q: no server has answered yet", h.name)
-		return
-	}
-	h.say("waiting: %v", last)
 }
 
 // end releases the lock, unless it was lost.

@@ -126,10 +126,10 @@ func (f *revokeFlags) revoke(ctx context.Context, a *ui.App, e *engine.Engine, l
 	}
 	outcome := fmt.Sprintf("marked=%d/%d free_in=%v", r.Marked, r.Nodes, r.FreeIn.Round(time.Millisecond))
 	if req.Readers {
-		_, err = fmt.Fprint(a.Out, reportReaders(r, time.Now()))
+		_, err = fmt.Fprint(a.Out, reportReaders(r))
 		outcome = fmt.Sprintf("readers=%d %s", len(r.Holders), outcome)
 	} else {
-		_, err = fmt.Fprint(a.Out, reportRevoked(r, time.Now()))
+		_, err = fmt.Fprint(a.Out, reportRevoked(r))
 	}
 	return errors.Join(err, log.Done(actRevoke, f.name, "revoked "+outcome, nil))
 }
@@ -156,9 +156,9 @@ func statusOf(err error) error {
 const maxFree = 365 * 24 * time.Hour
 
 // reportRevoked is what happened, and what to expect.
-func reportRevoked(r engine.Revocation, now time.Time) string {
+func reportRevoked(r engine.Revocation) string {
 	h := r.Holders[0]
-	text := fmt.Sprintf("%q is held by %s\n", r.Resource, since(h, now))
+	text := fmt.Sprintf("%q is %s %s\n", r.Resource, servers.HeldBy(h.Holder), servers.Since(h.Holder))
 	if h.Again {
 		text += earlier(h.Mark)
 	}
@@ -170,10 +170,10 @@ func reportRevoked(r engine.Revocation, now time.Time) string {
 		rounded(r.FreeIn))
 }
 
-func reportReaders(r engine.Revocation, now time.Time) string {
+func reportReaders(r engine.Revocation) string {
 	text := fmt.Sprintf("%q is read by:\n", r.Resource)
 	for _, one := range r.Holders {
-		text += "  " + since(one, now) + "\n"
+		text += "  " + servers.Since(one.Holder) + "\n"
 		if one.Again {
 			text += "    " + earlier(one.Mark)
 		}
@@ -183,16 +183,6 @@ func reportReaders(r engine.Revocation, now time.Time) string {
 		return text + "it is not known when the last of them ends: it does not say for how long it reads\n"
 	}
 	return text + fmt.Sprintf("these readers hold up a writer for %v at most\n", rounded(r.FreeIn))
-}
-
-// since is who holds a lease, and for how long.
-func since(r engine.Revoked, now time.Time) string {
-	h := r.Holder
-	text := fmt.Sprintf("%s since %s (%v)", h.Instance, h.Since.UTC().Format(time.RFC3339), now.Sub(h.Since).Round(time.Second))
-	if h.Done {
-		text += ", which is done: the lock is kept for its minimum hold"
-	}
-	return text
 }
 
 // earlier is who revoked a lease before.

@@ -3,17 +3,45 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/child"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/outage"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/lock/semaphore"
 )
+
+// notAcquired gives the failure to acquire its exit status, and one line.
+func (j *job) notAcquired(err error) error {
+	return j.trouble.NotAcquired(j.signals, j.name, err, func(text string) error {
+		if j.quiet && !forever(err) {
+			return &ui.StatusError{Status: j.conflict}
+		}
+		if j.wait.Limit > 0 {
+			text = fmt.Sprintf("gave up after %v: %s", j.wait.Limit, text)
+		}
+		return &ui.StatusError{Status: j.conflict, Err: errors.New(text)}
+	})
+}
+
+// forever reports whether the lock is held without a TTL: no later run gets it either.
+func forever(err error) bool {
+	held, ok := errors.AsType[*lock.HeldError](err)
+	return ok && held.Remaining < 0
+}
+
+// sayWaiting says what the command waits for.
+func (j *job) sayWaiting(last error) {
+	if !j.quiet || servers.Refusal(last) == "" || forever(last) {
+		j.say(servers.WaitingFor(j.name, last))
+	}
+}
 
 // releaseTimeout bounds how long a release waits for answers. The lock ends by its TTL then.
 const releaseTimeout = 5 * time.Second
