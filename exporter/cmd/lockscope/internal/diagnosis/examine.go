@@ -9,10 +9,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
-	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // check is one assumption: what is asked of every node, or of all together.
@@ -108,109 +105,4 @@ func ExamineSystem(ctx context.Context, in inspect.Inspector, p Policy) Examinat
 		e.Results[i].Backend = e.Backend
 	}
 	return e
-}
-
-// sampleClock samples latency, and the clock of a server that tells the time with its answer.
-func sampleClock(ctx context.Context, p Policy, ask func(context.Context) (time.Time, error)) (Clock, Latency) {
-	began := time.Now()
-	var samples []Sample
-	l := sampleLatency(ctx, p, func(ctx context.Context) error {
-		sent := time.Since(began)
-		now, err := ask(ctx)
-		if err == nil && !now.IsZero() {
-			samples = append(samples, Sample{Server: now.Sub(began.Round(0)), Sent: sent, Gotten: time.Since(began)})
-		}
-		return err
-	})
-	return Measure(samples), l
-}
-
-// Defaults of [Policy].
-const (
-	DefaultTTL = lock.DefaultTTL
-	DefaultFor = 3 * time.Second
-)
-
-// Policy is what the locks on the nodes are used with. Zero fields are not valid:
-// see the defaults here and in package lock.
-type Policy struct {
-	TTL         time.Duration // that most locks have
-	MaxTTL      time.Duration // the longest: lock.WithMaxTTL
-	SessionTTL  time.Duration // the longest of locks that live as long as a session: ZooKeeper's
-	NodeTimeout time.Duration // lock.WithNodeTimeout
-	Prefix      string        // lock.WithPrefix
-	For         time.Duration // how long to sample clocks and latency
-	ACLUser     string        // whose rights to check by ACL DRYRUN; empty: one's own, by trying
-	Single      string        // "cluster" or "sentinel": the nodes are one node of a lock; else empty
-	NodeNames   []string      // lock.WithNodeNames; empty for the nodes' own
-	Guard       GuardFlags    // what the services state about the servers
-
-	nodes int       // asked
-	now   time.Time // when they were
-}
-
-// Facts are those of one server.
-type Facts struct {
-	Node    string
-	Address string // host:port
-	Hosts   []string
-	Err     error // why the server could not be asked; all else is zero then
-
-	Server  Server
-	Fsync   string // appendfsync; empty if CONFIG GET is not permitted
-	Marked  string // the value of the marker
-	Marker  stored.Marker
-	Unread  error // why the marker is not known
-	Clock   Clock
-	Ping    Latency
-	Script  Latency
-	Refuses string   // the reply with which it refuses to write; empty if it does not
-	Missing []string // grants that locks need and the user lacks
-	Unasked error    // why not all rights could be checked
-
-	// The replies with which the server refuses to be asked; nil if it does not.
-	NoInfo    error // Server is empty then
-	NoConfig  error
-	NoScripts error // for whatever user
-}
-
-// Server is from INFO. Fields that a server does not have stay zero.
-type Server struct {
-	RunID       string
-	Incarnation string // of the process, which the marker names: see redisinfo
-	Version     string
-	Mode        string // standalone, cluster or sentinel
-	Role        string // master or slave
-	Replicas    int
-	Uptime      time.Duration
-	Policy      string // maxmemory-policy
-	MaxMemory   int64
-	UsedMemory  int64
-	EvictedKeys int64
-	Eviction    redisinfo.Eviction
-	AOF         bool
-	AOFError    bool
-	Loading     bool
-
-	CountsEvicted bool     // INFO has evicted_keys
-	NoSections    []string // of INFO, among those that are read
-}
-
-// Clock is a server's clock as seen from this machine.
-type Clock struct {
-	Samples     int
-	Offset      time.Duration // positive: ahead of this machine
-	OffsetError time.Duration // the offset is right within this, whatever the network did
-	Drift       float64       // seconds gained per second; positive: runs fast
-	DriftError  float64
-}
-
-// reached are those that answered.
-func reached(facts []Facts) (up []Facts) {
-	for _, f := range facts {
-		if f.Err == nil {
-			up = append(up, f)
-		}
-	}
-	return up
 }

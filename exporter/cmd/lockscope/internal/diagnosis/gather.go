@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
@@ -44,9 +42,6 @@ func Masters(ctx context.Context, c *redis.ClusterClient) ([]Node, error) {
 	}
 	return masters, err
 }
-
-// ReachTimeout is how long one question may take.
-const ReachTimeout = inspect.ReachTimeout
 
 // Gather asks all nodes at once, for p.For plus a moment. What goes wrong with a
 // node, also the end of ctx, is in its facts.
@@ -185,14 +180,4 @@ func missingSections(text string) (missing []string) {
 		}
 	}
 	return missing
-}
-
-// major returns the first two numbers of a version such as 7.0.15.
-func major(version string) (major, minor int) {
-	parts := strings.SplitN(version, ".", 3)
-	major, _ = strconv.Atoi(parts[0])
-	if len(parts) > 1 {
-		minor, _ = strconv.Atoi(parts[1])
-	}
-	return major, minor
 }

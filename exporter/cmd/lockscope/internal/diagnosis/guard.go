@@ -5,12 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
-	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 )
 
@@ -100,9 +95,6 @@ func (f Facts) lacksConfig() []Missing {
 		Lost: "doctor cannot read appendfsync and min-replicas-to-write; locks do not need it"}}
 }
 
-// knownRole reports whether the server says whether it is a master.
-func (s Server) knownRole() bool { return s.Role == "master" || s.Role == "slave" }
-
 // Level is what the server allows, if services state the options that it needs.
 func (f Facts) Level(p Policy) Level {
 	switch {
@@ -115,9 +107,6 @@ func (f Facts) Level(p Policy) Level {
 	}
 	return LevelFull
 }
-
-// clustered reports whether the servers are a Redis Cluster, which has no markers.
-func (p Policy) clustered() bool { return p.Single == "cluster" }
 
 // checkGuard reports the level of each server that answers, and then each thing that one lacks, with all that lack it.
 func checkGuard(facts []Facts, p Policy) (results []inspect.Result) {
@@ -183,52 +172,4 @@ func (m Missing) advice() string {
 		return fmt.Sprintf("services accept it with %s, lockscope's commands with %s", m.Option, m.Flag)
 	}
 	return fmt.Sprintf("%s; services accept it with %s, lockscope's commands with %s", m.Remedy, m.Option, m.Flag)
-}
-
-// otherServers is the heading of the flags.
-const otherServers = "Servers that report less than Redis"
-
-// GuardFlags accept servers that the guard of package redlock refuses: see "lockscope help connection". They are those
-// of the services on the same servers.
-type GuardFlags struct {
-	MarkerIdentity  bool // redlock.WithMarkerIdentity
-	WithoutEviction bool // redlock.WithoutEviction
-	EvictingNodes   bool // redlock.WithEvictingNodes
-	WithoutGuard    bool // redlock.WithoutGuard
-}
-
-// Register adds the flags.
-func (g *GuardFlags) Register(set *pflag.FlagSet) {
-	g.RegisterForActs(set)
-	set.BoolVar(&g.WithoutGuard, "without-guard", false,
-		"do not check Redis servers at all: WithoutGuard of the services")
-	ui.Group(set, otherServers, "without-guard")
-}
-
-// RegisterForActs adds the flags of a command that marks servers, which the guard has to know.
-func (g *GuardFlags) RegisterForActs(set *pflag.FlagSet) {
-	set.BoolVar(&g.MarkerIdentity, "marker-identity", false,
-		"accept Redis servers whose INFO has no run_id: WithMarkerIdentity of the services")
-	set.BoolVar(&g.WithoutEviction, "without-eviction", false,
-		"state that Redis servers without a maxmemory_policy in INFO evict nothing: WithoutEviction of the services")
-	set.BoolVar(&g.EvictingNodes, "evicting-nodes", false,
-		"accept Redis servers that may evict locks: WithEvictingNodes of the services")
-	ui.Group(set, otherServers, "marker-identity", "without-eviction", "evicting-nodes")
-}
-
-// Options are those of the services.
-func (g GuardFlags) Options() (opts []lock.Option) {
-	if g.MarkerIdentity {
-		opts = append(opts, redlock.WithMarkerIdentity())
-	}
-	if g.WithoutEviction {
-		opts = append(opts, redlock.WithoutEviction())
-	}
-	if g.EvictingNodes {
-		opts = append(opts, redlock.WithEvictingNodes())
-	}
-	if g.WithoutGuard {
-		opts = append(opts, redlock.WithoutGuard())
-	}
-	return opts
 }

@@ -16,16 +16,6 @@ const (
 	timeoutPerP99 = 2 // a node timeout of less is reported
 )
 
-// Latency is a distribution of round trips. A server that stops for a while delays one call of a series, and
-// prevents others. The prevented calls count as samples.
-type Latency struct {
-	Count    int           // samples: answers, failures, and the calls that would have been made meanwhile
-	Answered int           // calls that were answered, however late
-	Missed   int           // samples that failed or were not answered within the node timeout
-	P50, P99 time.Duration // of all samples; one that failed took at least the node timeout
-	Err      error         // of the last call that failed
-}
-
 // sampleLatency makes a call again and again for p.For, and for a few rounds at least unless calls fail or are slow.
 // Each call has [ReachTimeout]. The end of ctx ends it early and is no failure of the server.
 func sampleLatency(ctx context.Context, p Policy, call func(context.Context) error) (l Latency) {
@@ -166,4 +156,19 @@ func shortest(samples []Sample) Sample {
 		}
 	}
 	return best
+}
+
+// sampleClock samples latency, and the clock of a server that tells the time with its answer.
+func sampleClock(ctx context.Context, p Policy, ask func(context.Context) (time.Time, error)) (Clock, Latency) {
+	began := time.Now()
+	var samples []Sample
+	l := sampleLatency(ctx, p, func(ctx context.Context) error {
+		sent := time.Since(began)
+		now, err := ask(ctx)
+		if err == nil && !now.IsZero() {
+			samples = append(samples, Sample{Server: now.Sub(began.Round(0)), Sent: sent, Gotten: time.Since(began)})
+		}
+		return err
+	})
+	return Measure(samples), l
 }

@@ -3,12 +3,12 @@ package diagnosis
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
-	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
@@ -123,9 +123,6 @@ func checkPersistence(f Facts, p Policy) inspect.Result {
 	return inspect.Failed(detail, "with fewer than three nodes this permits a second holder, unless the services use "+
 		"WithRestartQuarantine: "+always)
 }
-
-// quarantined reports whether lockscope keeps restarted nodes silent.
-func (p Policy) quarantined() bool { return p.nodes >= guard.EnforcedFrom && p.Single == "" }
 
 // checkUptime: locks that a server forgot when it started may still be valid. What it
 // keeps on disk changes nothing about that. Of three nodes or more the marker decides.
@@ -249,4 +246,14 @@ func shared(facts []Facts, of func(Facts) string, well string,
 		return []inspect.Result{inspect.Passed(well)}
 	}
 	return results
+}
+
+// major returns the first two numbers of a version such as 7.0.15.
+func major(version string) (major, minor int) {
+	parts := strings.SplitN(version, ".", 3)
+	major, _ = strconv.Atoi(parts[0])
+	if len(parts) > 1 {
+		minor, _ = strconv.Atoi(parts[1])
+	}
+	return major, minor
 }
