@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
@@ -96,12 +95,6 @@ func checkPatterns(p *problems, path string, patterns []Pattern) {
 	}
 }
 
-func checkLimit(p *problems, path string, d Duration) {
-	if _, given := p.lines[path]; given && time.Duration(d) < time.Millisecond {
-		p.add(path, "too short: use at least 1ms")
-	}
-}
-
 func checkExclusions(p *problems, path string, exclusions []Exclusion) {
 	for i, e := range exclusions {
 		at := fmt.Sprintf("%sexclusions[%d]", path, i)
@@ -154,5 +147,13 @@ func (f *File) checkTarget(p *problems, path string, groups []string, c Credenti
 		p.add(path+".password_file", "needs username")
 	case c.Username != "" && c.BearerTokenFile != "":
 		p.add(path+".bearer_token_file", "bearer_token_file and username are both set: use one")
+	}
+}
+
+// ClassNames are the classes of findings, worst first.
+func ClassNames() []string {
+	return []string{
+		string(inspect.NoTTL), string(inspect.HeldTooLong), string(inspect.Orphan), string(inspect.LongTTL),
+		string(inspect.ForeignType),
 	}
 }

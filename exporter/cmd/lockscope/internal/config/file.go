@@ -1,15 +1,9 @@
 package config
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -138,98 +132,6 @@ func (f *File) file(path string) string {
 	return filepath.Join(filepath.Dir(f.path), path)
 }
 
-// mostText bounds a configuration file.
-const mostText = 1 << 20
-
-// Load reads and checks a file. It connects to nothing and reads no secret. Everything
-// wrong with the text is one error, [*Problems]; others are those of reading the file.
-func Load(path string) (*File, error) {
-	in, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, mostText+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > mostText {
-		return nil, fmt.Errorf("%s: too large: use at most %d bytes", path, mostText)
-	}
-	return Parse(path, text)
-}
-
-// Parse reads a text that is, or was, a file of this path.
-func Parse(path string, text []byte) (*File, error) {
-	f := &File{path: path, lines: make(map[string]int)}
-	p := &problems{file: path, lines: f.lines}
-	f.decode(text, p)
-	if len(p.all) == 0 {
-		f.check(p)
-	}
-	if err := p.err(); err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// Problem is one thing wrong with a file.
-type Problem struct {
-	Line int    // 0: of the file as a whole
-	Path string // groups[1].redis[0]
-	Text string // what is wrong and what to do; no value
-}
-
-// Problems lists everything wrong with a file, in the order of its lines.
-type Problems struct {
-	File string
-	All  []Problem
-}
-
-// Error has a line for each.
-func (p *Problems) Error() string {
-	lines := make([]string, len(p.All))
-	for i, one := range p.All {
-		where := p.File
-		if one.Line > 0 {
-			where = fmt.Sprintf("%s:%d", p.File, one.Line)
-		}
-		if one.Path != "" {
-			where += ": " + one.Path
-		}
-		lines[i] = where + ": " + one.Text
-	}
-	return strings.Join(lines, "\n")
-}
-
-// problems collects.
-type problems struct {
-	file  string
-	lines map[string]int
-	all   []Problem
-}
-
-func (p *problems) at(line int, path, format string, args ...any) {
-	p.all = append(p.all, Problem{line, path, fmt.Sprintf(format, args...)})
-}
-
-// add finds the line of a path, or of what it is in.
-func (p *problems) add(path, format string, args ...any) {
-	line := 0
-	for at := path; line == 0 && at != ""; at = at[:max(0, strings.LastIndexAny(at, ".["))] {
-		line = p.lines[at]
-	}
-	p.at(line, path, format, args...)
-}
-
-func (p *problems) err() error {
-	if len(p.all) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(p.all, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	return &Problems{File: p.file, All: p.all}
-}
-
 // SchemaID is what the schema is called.
 const SchemaID = "https://github.com/lockscope/lockscope/blob/main/exporter/cmd/lockscope/internal/config/schema.json"
 
@@ -251,4 +153,23 @@ func Schema() ([]byte, error) {
 	}
 	s.Schema, s.ID, s.Title = "https://json-schema.org/draft/2020-12/schema", SchemaID, "Configuration of lockscope"
 	return json.MarshalIndent(s, "", "  ")
+}
+
+// Other is a system beside Redis, in place of redis.
+type Other struct {
+	Postgres string `json:"postgres,omitempty" jsonschema:"PostgreSQL: postgres://user@host:port/database. The password belongs in password_file"`
+	Schema   string `json:"schema,omitempty" jsonschema:"of the locks of pglock: WithSchema of the services; lockscope if left out"`
+
+	Etcd         []string `json:"etcd,omitempty" jsonschema:"members of one etcd cluster: host:port, or https://host:port for TLS"`
+	EtcdPrefix   string   `json:"etcd_prefix,omitempty" jsonschema:"of the lock keys of etcdlock: WithPrefix of the services; lock: if left out"`
+	EtcdFenceKey string   `json:"etcd_fence_key,omitempty" jsonschema:"key that counts fencing tokens: WithFenceKey of the services"`
+
+	ZooKeeper         []string `json:"zookeeper,omitempty" jsonschema:"servers of one ZooKeeper ensemble: host:port"`
+	ZooKeeperRoot     string   `json:"zookeeper_root,omitempty" jsonschema:"parent node of the locks of zklock: WithRoot of the services; /locks if left out"`
+	ZooKeeperAuthFile string   `json:"zookeeper_auth_file,omitempty" jsonschema:"file with user:password of a user that may read the znodes"`
+
+	Prefixes []string `json:"prefixes,omitempty" jsonschema:"further prefixes of locks in postgres, etcd or zookeeper; in Redis, patterns have them"`
+	MaxTTL   Duration `json:"max_ttl,omitempty" jsonschema:"instead of that of the file; in Redis, patterns have it"`
+	MaxHold  Duration `json:"max_hold,omitempty" jsonschema:"instead of that of the file; in Redis, patterns have it"`
+	MaxTerm  Duration `json:"max_term,omitempty" jsonschema:"instead of that of the file; in Redis, patterns have it"`
 }

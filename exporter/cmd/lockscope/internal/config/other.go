@@ -23,25 +23,6 @@ const (
 	zookeeper = "zookeeper"
 )
 
-// Other is a system beside Redis, in place of redis.
-type Other struct {
-	Postgres string `json:"postgres,omitempty" jsonschema:"PostgreSQL: postgres://user@host:port/database. The password belongs in password_file"`
-	Schema   string `json:"schema,omitempty" jsonschema:"of the locks of pglock: WithSchema of the services; lockscope if left out"`
-
-	Etcd         []string `json:"etcd,omitempty" jsonschema:"members of one etcd cluster: host:port, or https://host:port for TLS"`
-	EtcdPrefix   string   `json:"etcd_prefix,omitempty" jsonschema:"of the lock keys of etcdlock: WithPrefix of the services; lock: if left out"`
-	EtcdFenceKey string   `json:"etcd_fence_key,omitempty" jsonschema:"key that counts fencing tokens: WithFenceKey of the services"`
-
-	ZooKeeper         []string `json:"zookeeper,omitempty" jsonschema:"servers of one ZooKeeper ensemble: host:port"`
-	ZooKeeperRoot     string   `json:"zookeeper_root,omitempty" jsonschema:"parent node of the locks of zklock: WithRoot of the services; /locks if left out"`
-	ZooKeeperAuthFile string   `json:"zookeeper_auth_file,omitempty" jsonschema:"file with user:password of a user that may read the znodes"`
-
-	Prefixes []string `json:"prefixes,omitempty" jsonschema:"further prefixes of locks in postgres, etcd or zookeeper; in Redis, patterns have them"`
-	MaxTTL   Duration `json:"max_ttl,omitempty" jsonschema:"instead of that of the file; in Redis, patterns have it"`
-	MaxHold  Duration `json:"max_hold,omitempty" jsonschema:"instead of that of the file; in Redis, patterns have it"`
-	MaxTerm  Duration `json:"max_term,omitempty" jsonschema:"instead of that of the file; in Redis, patterns have it"`
-}
-
 // System names the system of a group: redis, postgres, etcd or zookeeper. It is redis if there is none.
 func (g *FileGroup) System() string {
 	if all := g.systems(); len(all) > 0 {

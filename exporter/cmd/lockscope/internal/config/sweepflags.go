@@ -18,14 +18,6 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// ClassNames are the classes of findings, worst first.
-func ClassNames() []string {
-	return []string{
-		string(inspect.NoTTL), string(inspect.HeldTooLong), string(inspect.Orphan), string(inspect.LongTTL),
-		string(inspect.ForeignType),
-	}
-}
-
 // Flags say what is looked for and how gently. scan and serve have them in common.
 type SweepFlags struct {
 	prefixes        []string
