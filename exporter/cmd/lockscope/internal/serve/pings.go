@@ -8,16 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/decorate"
-	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktrace"
-	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
 const (
@@ -33,7 +29,7 @@ type pings struct {
 	nodes  []servers.Node
 	others []pinged
 	sets   int                // that the nodes belong to
-	seen   map[string]*health // by name
+	seen   map[string]*health // by name; a map is replaced, not changed
 }
 
 // pinged is a system beside Redis.
@@ -44,7 +40,7 @@ type pinged interface {
 
 type health struct {
 	calls    []ping // oldest first
-	refused  bool   // PING is not the user's to send
+	pinger   servers.Pinger
 	known    decorate.NodeHealth
 	err      error // of the last call
 	answered time.Time
@@ -118,9 +114,11 @@ func (p *pings) round(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	p.mu.Lock()
-	nodes := p.nodes
+	nodes, seen := p.nodes, p.seen
 	p.mu.Unlock()
-	atOnce(nodes, func(n servers.Node) { p.measure(n.Name, func() error { return p.ask(ctx, n) }) })
+	atOnce(nodes, func(n servers.Node) {
+		p.measure(n.Name, func() error { return seen[n.Name].pinger.Ping(ctx, n.Client) })
+	})
 }
 
 // roundOfOthers leaves time to connect: an ensemble may have a server that hangs.
@@ -156,20 +154,12 @@ func (p *pings) note(node string, one ping, err error) {
 		return // it is followed no more
 	}
 	h.err = err
-	h.known.Done(one.at, locktrace.NodeEnd{Err: silence(err)})
+	h.known.Done(one.at, locktrace.NodeEnd{Err: servers.Silence(err)})
 	if one.ok {
 		h.answered = one.at
 	}
 	old := one.at.Add(-decorate.NodesFor)
 	h.calls = append(slices.DeleteFunc(h.calls, func(c ping) bool { return c.at.Before(old) }), one)
-}
-
-// silence makes of the error of a ping one whose class is known: a server that refuses it answers.
-func silence(err error) error {
-	if err == nil || redisconn.IsReply(err) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", driver.ErrTimeout, err)
 }
 
 func (p *pings) state(now time.Time) []state.Node {
@@ -206,31 +196,6 @@ func (h *health) state(name string, now time.Time) state.Node {
 		n.Error = h.err.Error()
 	}
 	return n
-}
-
-// ask returns nil if the server answers PING or, if the user may not send that, INFO. A
-// refused command is not sent again, because each refusal is a line in the server's ACL LOG.
-func (p *pings) ask(ctx context.Context, n servers.Node) error {
-	p.mu.Lock()
-	h := p.seen[n.Name]
-	refused := h != nil && h.refused
-	p.mu.Unlock()
-	if !refused {
-		err := n.Client.Ping(ctx).Err()
-		if err == nil || !redis.HasErrorPrefix(err, "NOPERM") {
-			return err
-		}
-	}
-	err := n.Client.Info(ctx, "server").Err()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if h != nil {
-		h.refused = err == nil
-	}
-	if err != nil {
-		return fmt.Errorf("%w: grant +ping to this user", err)
-	}
-	return nil
 }
 
 var errNoNode = errors.New("no server answers")

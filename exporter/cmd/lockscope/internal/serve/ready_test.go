@@ -13,7 +13,8 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// TestReadyWithFewRights uses the user of the README, which may scan but not PING.
+// TestReadyWithFewRights uses the user of the README, which may scan but not PING. That is refused once: each refusal is
+// a line in the server's ACL LOG.
 func TestReadyWithFewRights(t *testing.T) {
 	s := locktest.Servers(t, 1)[0]
 	c := cmdtest.Admin(t, s)
@@ -21,8 +22,15 @@ func TestReadyWithFewRights(t *testing.T) {
 		cmdtest.Must(t, c.Do(t.Context(), "acl", "setuser", "few", "reset", "on", ">pw", "~lock:*", "+scan",
 			rights).Err())
 		pings := newPings(openNodes(t, "redis://few:pw@"+s.Addr()), 1)
+		cmdtest.Must(t, c.Do(t.Context(), "acl", "log", "reset").Err())
 		pings.round(t.Context())
 		err := pings.ready(t.Context())
+		pings.round(t.Context())
+		log, logged := c.ACLLog(t.Context(), 1).Result()
+		cmdtest.Must(t, logged)
+		if ready && (len(log) != 1 || log[0].Object != "ping" || log[0].Count != 1) {
+			t.Errorf("the log of refusals has %+v", log)
+		}
 		if (err == nil) != ready {
 			t.Errorf("with %s: %v", rights, err)
 		}

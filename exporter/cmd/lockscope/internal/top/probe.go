@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/decorate"
@@ -40,7 +41,7 @@ type node struct {
 	answered  time.Time
 	latencies []time.Duration
 	known     decorate.NodeHealth
-	noPing    bool // PING is not the user's to send: each refusal is a line in the server's ACL LOG
+	pinger    servers.Pinger
 }
 
 // health is the result of a probe.
@@ -64,12 +65,8 @@ var errNotYet = errors.New("not asked yet")
 // probe asks the node, and judges it by its answers of the last minute.
 func (n *node) probe(ctx context.Context) health {
 	h := n.probeOnce(ctx)
-	var failure error
-	if h.err != nil && !redisconn.IsReply(h.err) {
-		failure = driver.ErrTimeout
-	}
 	now := time.Now()
-	n.known.Done(now, locktrace.NodeEnd{Err: failure})
+	n.known.Done(now, locktrace.NodeEnd{Err: servers.Silence(h.err)})
 	h.seen = n.known.View(now)
 	return h
 }
@@ -79,10 +76,10 @@ func (n *node) probeOnce(ctx context.Context) health {
 	ctx, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
 	if n.answered.IsZero() {
-		_ = n.ask(ctx) // the time to connect is no latency
+		_ = n.pinger.Ping(ctx, n.client) // the time to connect is no latency
 	}
 	began := time.Now()
-	err := n.ask(ctx)
+	err := n.pinger.Ping(ctx, n.client)
 	if err != nil {
 		return health{answered: n.answered, err: n.why(ctx, err)}
 	}
@@ -94,18 +91,6 @@ func (n *node) probeOnce(ctx context.Context) health {
 		h.err = n.why(ctx, h.said.Err)
 	}
 	return h
-}
-
-// ask is nil if the server answers PING or, where that is refused, INFO.
-func (n *node) ask(ctx context.Context) error {
-	if !n.noPing {
-		err := n.client.Ping(ctx).Err()
-		if err == nil || !redis.HasErrorPrefix(err, "NOPERM") {
-			return err
-		}
-		n.noPing = true
-	}
-	return n.client.Info(ctx, "server").Err()
 }
 
 // why is the error without what the row says already.
