@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/lockscope/lockscope/exporter"
+	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/election"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -36,17 +39,33 @@ func Locks(t testing.TB, servers ...*redisproc.Server) error {
 }
 
 // LockingProcess is an engine that list shows as a process with this name.
-func LockingProcess(t testing.TB, name string, servers []*redisproc.Server) *engine.Engine {
+func LockingProcess(t testing.TB, name string, servers []*redisproc.Server, opts ...lock.Option) *engine.Engine {
 	t.Helper()
 	var clients []redis.UniversalClient
 	for _, s := range servers {
 		clients = append(clients, Admin(t, s))
 	}
-	l, err := redlock.New(clients, lock.WithInstance(name), lock.WithCallSites(), redlock.WithRestartQuarantine(0),
-		lock.WithNodeTimeout(time.Second))
+	l, err := redlock.New(clients, append(opts, lock.WithInstance(name), lock.WithCallSites(),
+		redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(time.Second))...)
 	Must(t, err)
 	t.Cleanup(func() { Must(t, l.Close()) })
 	return l
+}
+
+// Paged is a process with a live page, whose address its records on the nodes have.
+func Paged(t testing.TB, name string, servers []*redisproc.Server) (locker lock.Locker, page string) {
+	t.Helper()
+	board, err := live.New(live.WithInstance(name))
+	Must(t, err)
+	e, err := exporter.New(exporter.WithState(board))
+	Must(t, err)
+	s := httptest.NewServer(e)
+	t.Cleanup(s.Close)
+	t.Cleanup(e.Drain)
+	page = s.URL + "/debug/locks"
+	locker, err = board.Wrap(LockingProcess(t, name, servers, lock.WithPage(page)))
+	Must(t, err)
+	return locker, page
 }
 
 // Admin is a client that may do everything. It waits as long as a busy machine may take.

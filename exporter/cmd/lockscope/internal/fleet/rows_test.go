@@ -18,7 +18,7 @@ func twoSets() []fleet.Set {
 	set := func(name, backend, page string) fleet.Set {
 		says := &records.Waiting{Holder: lock.Holder{Instance: "p-" + name, Page: page, Since: now}, Callers: 2, Backend: backend}
 		return fleet.Set{Name: name, Votes: fleet.Votes{Quorum: 1, Voting: 1}, Waits: &listing.Waits{Graph: waitgraph.New(),
-			Locks: []listing.WaitedFor{{Resource: "order", Processes: 1, At: now, Queue: []stored.Queued{{ID: "1", Says: says}}}}}}
+			Locks: []listing.WaitedFor{{Resource: "order", Processes: 3, At: now, Queue: []stored.Queued{{ID: "1", Says: says}}}}}}
 	}
 	return []fleet.Set{set("eu", "redis-eu", "http://a/debug/locks"), set("us", "redis-us", "http://b/debug/locks")}
 }
@@ -46,7 +46,7 @@ func TestPagesAddClassesAndRates(t *testing.T) {
 	if eu.Waiters[0].Class != "holder" || us.Waiters[0].Class != "" || us.Waiters[1].Class != "backing_off" {
 		t.Errorf("classes %q, %q and %q", eu.Waiters[0].Class, us.Waiters[0].Class, us.Waiters[1].Class)
 	}
-	if eu.Callers != 2 || us.Callers != 3 || len(us.Waiters) != 2 || us.Longest != 3*time.Second {
+	if eu.Callers != 4 || eu.Unlisted != 2 || us.Callers != 5 || len(us.Waiters) != 2 || us.Longest != 3*time.Second {
 		t.Errorf("eu %+v, us %+v", eu, us)
 	}
 	if *eu.Rate != 5 || *us.Rate != 10 || *us.HeldP99 != 2*time.Second {

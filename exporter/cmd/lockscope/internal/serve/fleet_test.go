@@ -12,43 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
-	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
-	"github.com/lockscope/lockscope/lock/redlock"
 )
-
-// service takes locks and has a page, which its holder records and queue entries name.
-func service(t *testing.T, name string, servers []*redisproc.Server) (lock.Locker, string) {
-	t.Helper()
-	board, err := live.New(live.WithInstance(name))
-	cmdtest.Must(t, err)
-	e, err := exporter.New(exporter.WithState(board))
-	cmdtest.Must(t, err)
-	page := httptest.NewServer(e)
-	t.Cleanup(page.Close)
-	t.Cleanup(e.Drain)
-	var clients []redis.UniversalClient
-	for _, s := range servers {
-		clients = append(clients, cmdtest.Admin(t, s))
-	}
-	url := page.URL + "/debug/locks"
-	l, err := redlock.New(clients, lock.WithInstance(name), lock.WithCallSites(), lock.WithPage(url),
-		redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(time.Second))
-	cmdtest.Must(t, err)
-	t.Cleanup(func() { cmdtest.Must(t, l.Close()) })
-	shown, err := board.Wrap(l)
-	cmdtest.Must(t, err)
-	return shown, url
-}
 
 // logged is the stderr of a serve in this process.
 type logged struct {
@@ -130,8 +101,8 @@ func TestServeShowsTheFleet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			servers := locktest.Servers(t, 3)
-			orders, ordersPage := service(t, "orders-1", servers)
-			stock, stockPage := service(t, "stock-2", servers)
+			orders, ordersPage := cmdtest.Paged(t, "orders-1", servers)
+			stock, stockPage := cmdtest.Paged(t, "stock-2", servers)
 			reasons := plantPages(t, servers)
 			callOff := deadlock(t, orders, stock)
 			defer callOff()

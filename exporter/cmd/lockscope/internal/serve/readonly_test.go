@@ -18,7 +18,7 @@ var leaked = regexp.MustCompile(`(?m)^distributed_lock_scanner_leaked_locks\{.*\
 // TestRealServeWritesNothing: with sweeps, a fleet and all pages, no key of a real Redis is changed.
 func TestRealServeWritesNothing(t *testing.T) {
 	servers := locktest.Servers(t, 1)
-	orders, page := service(t, "orders-1", servers)
+	orders, page := cmdtest.Paged(t, "orders-1", servers)
 	_, err := orders.Acquire(t.Context(), "order", lock.TTL(time.Minute), lock.NoRenew())
 	cmdtest.Must(t, err)
 	admin := cmdtest.Admin(t, servers[0])

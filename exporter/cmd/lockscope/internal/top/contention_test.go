@@ -82,8 +82,9 @@ func clusterClient(t *testing.T, addr string) *redis.ClusterClient {
 	return c
 }
 
-// plantQueue is a queue of one process that has no record.
-func plantQueue(t *testing.T, c redis.Cmdable, key string, since time.Time) error {
+// plantQueue is a queue of one process that has no record, and has waited for a minute.
+func plantQueue(t *testing.T, c redis.Cmdable, key string) {
 	t.Helper()
-	return c.ZAdd(t.Context(), stored.QueueKey(key), redis.Z{Score: float64(since.UnixMicro()), Member: "w"}).Err()
+	since := time.Now().Add(-time.Minute)
+	cmdtest.Must(t, c.ZAdd(t.Context(), stored.QueueKey(key), redis.Z{Score: float64(since.UnixMicro()), Member: "w"}).Err())
 }

@@ -2,52 +2,21 @@ package top
 
 import (
 	"context"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
-	"github.com/lockscope/lockscope/exporter"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
-	"github.com/lockscope/lockscope/exporter/live"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
-	"github.com/lockscope/lockscope/lock/locktest/redisproc"
-	"github.com/lockscope/lockscope/lock/redlock"
 )
-
-// paged is a process with a live page that its records on the nodes name.
-func paged(t *testing.T, name string, servers []*redisproc.Server) (locker lock.Locker, url string) {
-	t.Helper()
-	board, err := live.New(live.WithInstance(name))
-	cmdtest.Must(t, err)
-	e, err := exporter.New(exporter.WithState(board))
-	cmdtest.Must(t, err)
-	page := httptest.NewServer(e)
-	t.Cleanup(page.Close)
-	t.Cleanup(e.Drain)
-	var clients []redis.UniversalClient
-	for _, s := range servers {
-		clients = append(clients, cmdtest.Admin(t, s))
-	}
-	url = page.URL + "/debug/locks"
-	l, err := redlock.New(clients, lock.WithInstance(name), lock.WithPage(url), redlock.WithRestartQuarantine(0),
-		lock.WithNodeTimeout(2*time.Second))
-	cmdtest.Must(t, err)
-	t.Cleanup(func() { cmdtest.Must(t, l.Close()) })
-	locker, err = board.Wrap(l)
-	cmdtest.Must(t, err)
-	return locker, url
-}
 
 // TestPagesAddRates, and the waits that no node knows of because there is no quorum.
 func TestPagesAddRates(t *testing.T) {
 	servers := locktest.Servers(t, 3)
-	orders, page := paged(t, "orders-1", servers)
-	truck, _ := paged(t, "truck-3", servers)
+	orders, page := cmdtest.Paged(t, "orders-1", servers)
+	truck, _ := cmdtest.Paged(t, "truck-3", servers)
 	held, err := orders.Acquire(t.Context(), "order:1001", lock.TTL(time.Minute))
 	cmdtest.Must(t, err)
 	defer func() { _ = held.Release(context.Background()) }()

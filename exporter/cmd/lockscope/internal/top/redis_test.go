@@ -16,11 +16,8 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
 	"github.com/lockscope/lockscope/exporter/live/state"
-	"github.com/lockscope/lockscope/lock"
-	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
-	"github.com/lockscope/lockscope/lock/redlock/stored"
 )
 
 // open reads one set of these.
@@ -44,38 +41,6 @@ func sourceOf(t *testing.T, timeout time.Duration, sets map[string]string) *Sour
 	return s
 }
 
-// queue puts processes into the queue of a lock, as they do themselves.
-func queue(t *testing.T, c *redis.Client, resource string, processes int) {
-	t.Helper()
-	key := "lock:" + resource
-	now := time.Now().Add(-time.Minute)
-	pipe := c.Pipeline()
-	for i := range processes {
-		since := now.Add(time.Duration(i) * time.Microsecond)
-		id := fmt.Sprintf("w%05d", i)
-		pipe.ZAdd(t.Context(), stored.QueueKey(key), redis.Z{Score: float64(since.UnixMicro()), Member: id})
-		says := records.Waiting{Holder: lock.Holder{Instance: fmt.Sprintf("pod-%d", i), Since: since}, Callers: 2}
-		pipe.Set(t.Context(), "lockscope:waiter:{"+key+"}:"+id,
-			fmt.Sprintf("%d\n%s", since.UnixMicro(), says.Append(nil)), time.Hour)
-	}
-	_, err := pipe.Exec(t.Context())
-	cmdtest.Must(t, err)
-}
-
-// TestACrowdedQueue lists the first processes, and counts the others.
-func TestACrowdedQueue(t *testing.T) {
-	server := locktest.Servers(t, 1)[0]
-	queue(t, cmdtest.Admin(t, server), "crowded", 1000)
-	s := open(t, time.Second, server)
-	snap := s.Read(t.Context())
-	crowded := snap.Rows(screen.ByCallers, "")[0]
-	if crowded.Name != "crowded" || crowded.Processes != 1000 || len(crowded.Waiters) != 100 || crowded.Unlisted != 900 ||
-		crowded.Callers != 1100 || crowded.Waiters[0].Instance != "pod-0" {
-		t.Errorf("%s: %d processes, %d listed, %d not, %d callers", crowded.Name, crowded.Processes,
-			len(crowded.Waiters), crowded.Unlisted, crowded.Callers)
-	}
-}
-
 // TestTheSearchGoesOn from one refresh to the next, and finds at once what pages name.
 func TestTheSearchGoesOn(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
@@ -85,7 +50,7 @@ func TestTheSearchGoesOn(t *testing.T) {
 	var names []string
 	for i := range contended {
 		names = append(names, fmt.Sprintf("order:%d", i))
-		queue(t, admin, names[i], 1)
+		plantQueue(t, admin, "lock:"+names[i])
 	}
 	first := func(suggested []string) (*Source, *screen.Set) {
 		s := open(t, time.Second, server)
@@ -165,7 +130,7 @@ func TestStatesOfRealNodes(t *testing.T) {
 func TestWithoutRights(t *testing.T) {
 	server := locktest.Servers(t, 1)[0]
 	admin := cmdtest.Admin(t, server)
-	queue(t, admin, "order", 3)
+	plantQueue(t, admin, "lock:order")
 	cmdtest.Must(t, admin.Do(t.Context(), "ACL", "SETUSER", "reader", "on", ">pw", "%R~lock:*", "+ping", "+scan",
 		"+getrange", "+pttl").Err())
 	s := sourceOf(t, time.Second, map[string]string{"redis": "redis://reader:pw@" + server.Addr()})
@@ -181,7 +146,7 @@ func TestWithoutRights(t *testing.T) {
 // TestTwoSets of which one is away: the other one is as fresh as ever.
 func TestTwoSets(t *testing.T) {
 	started := locktest.Servers(t, 2)
-	queue(t, cmdtest.Admin(t, started[0]), "order", 2)
+	plantQueue(t, cmdtest.Admin(t, started[0]), "lock:order")
 	cmdtest.Must(t, started[1].Pause())
 	s := sourceOf(t, 5*time.Second, map[string]string{"hung": started[1].Addr(), "redis": started[0].Addr()})
 	began := time.Now()
