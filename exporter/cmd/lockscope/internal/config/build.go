@@ -25,13 +25,9 @@ func (f *File) Target(g *FileGroup) (c servers.RedisConfig, err error) {
 		URLs: g.Redis, Username: g.Username, Cluster: g.Cluster, SentinelMaster: g.SentinelMaster,
 		TLS: f.tls(g),
 	}
-	if c.Password, err = f.secret(g.PasswordFile); err != nil {
-		return c, fmt.Errorf("password_file: %w", err)
-	}
-	if c.SentinelPassword, err = f.secret(g.SentinelPasswordFile); err != nil {
-		return c, fmt.Errorf("sentinel_password_file: %w", err)
-	}
-	return c, nil
+	err = f.read(secret{"password_file", g.PasswordFile, &c.Password},
+		secret{"sentinel_password_file", g.SentinelPasswordFile, &c.SentinelPassword})
+	return c, err
 }
 
 func (f *File) tls(g *FileGroup) servers.TLS {
@@ -39,11 +35,23 @@ func (f *File) tls(g *FileGroup) servers.TLS {
 		SkipVerify: g.TLS.InsecureSkipVerify}
 }
 
-func (f *File) secret(path string) (string, error) {
-	if path == "" {
-		return "", nil
+// secret is a field of the configuration that names a file, and what is to have its text.
+type secret struct {
+	field, path string
+	to          *string
+}
+
+// read reads the files that are named. Its error has the field.
+func (f *File) read(secrets ...secret) (err error) {
+	for _, s := range secrets {
+		if s.path == "" {
+			continue
+		}
+		if *s.to, err = servers.ReadSecret(f.file(s.path)); err != nil {
+			return fmt.Errorf("%s: %w", s.field, err)
+		}
 	}
-	return servers.ReadSecret(f.file(path))
+	return nil
 }
 
 // PatternsOf are a group's patterns: its own, or those of the file. None: the default.
@@ -138,13 +146,8 @@ func (f *File) webhook(w *Webhook) (scanner.Notifier, error) {
 		return nil, err
 	}
 	c := notify.Webhook{URL: w.URL, Access: access}
-	if w.URLFile != "" {
-		if c.URL, err = f.secret(w.URLFile); err != nil {
-			return nil, fmt.Errorf("url_file: %w", err)
-		}
-	}
-	if c.Secret, err = f.secret(w.SecretFile); err != nil {
-		return nil, fmt.Errorf("secret_file: %w", err)
+	if err = f.read(secret{"url_file", w.URLFile, &c.URL}, secret{"secret_file", w.SecretFile, &c.Secret}); err != nil {
+		return nil, err
 	}
 	if w.TemplateFile != "" {
 		text, err := os.ReadFile(f.file(w.TemplateFile))
@@ -158,13 +161,9 @@ func (f *File) webhook(w *Webhook) (scanner.Notifier, error) {
 
 func (f *File) access(c *Credentials) (a notify.Access, err error) {
 	a.Username = c.Username
-	if a.Password, err = f.secret(c.PasswordFile); err != nil {
-		return a, fmt.Errorf("password_file: %w", err)
-	}
-	if a.BearerToken, err = f.secret(c.BearerTokenFile); err != nil {
-		return a, fmt.Errorf("bearer_token_file: %w", err)
-	}
-	return a, nil
+	err = f.read(secret{"password_file", c.PasswordFile, &a.Password},
+		secret{"bearer_token_file", c.BearerTokenFile, &a.BearerToken})
+	return a, err
 }
 
 // Only is the file with one group of its own.

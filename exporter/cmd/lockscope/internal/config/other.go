@@ -152,12 +152,10 @@ func (f *File) Backend(g *FileGroup) (c servers.OtherConfig, err error) {
 		EtcdFenceKey: cmp.Or(g.EtcdFenceKey, etcdlock.DefaultFenceKey),
 		ZooKeeper:    g.ZooKeeper, ZooKeeperRoot: cmp.Or(g.ZooKeeperRoot, zklock.DefaultRoot),
 	}
-	password, err := f.secret(g.PasswordFile)
-	if err != nil {
-		return c, fmt.Errorf("password_file: %w", err)
-	}
-	if c.ZooKeeperAuth, err = f.secret(g.ZooKeeperAuthFile); err != nil {
-		return c, fmt.Errorf("zookeeper_auth_file: %w", err)
+	password := ""
+	if err = f.read(secret{"password_file", g.PasswordFile, &password},
+		secret{"zookeeper_auth_file", g.ZooKeeperAuthFile, &c.ZooKeeperAuth}); err != nil {
+		return c, err
 	}
 	switch g.System() {
 	case postgres:

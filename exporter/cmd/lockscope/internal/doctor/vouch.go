@@ -173,9 +173,6 @@ type sight struct {
 	marker  stored.Marker
 }
 
-// fit reports that nothing is known that would stop a vouch halfway.
-func (s sight) fit() bool { return s.err == nil && len(s.missing) == 0 }
-
 // lookAt asks all nodes at once. Without --cluster every client is of one server.
 func lookAt(ctx context.Context, nodes []servers.Node, g diagnosis.GuardFlags) []sight {
 	seen := make([]sight, len(nodes))
@@ -190,8 +187,8 @@ func lookAt(ctx context.Context, nodes []servers.Node, g diagnosis.GuardFlags) [
 func look(ctx context.Context, c *redis.Client, g diagnosis.GuardFlags) (s sight) {
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
-	if s.missing, s.err = diagnosis.MissingToVouch(ctx, c); !s.fit() {
-		return s
+	if s.missing, s.err = diagnosis.MissingToVouch(ctx, c); s.err != nil || len(s.missing) > 0 {
+		return s // it would stop a vouch halfway
 	}
 	text, err := c.Info(ctx).Result()
 	if err != nil {

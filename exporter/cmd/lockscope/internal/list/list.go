@@ -197,7 +197,7 @@ func (s *selection) merge(l *overview) {
 	wanted := s.listOptions()
 	for _, p := range l.parts {
 		p.wanted = wanted.Wants
-		p.countSlots()
+		p.inUse = listing.SlotsInUse(p.listing.Locks) // before any lock is left out
 		for _, k := range p.listing.Locks {
 			l.locks = append(l.locks, entry{k, p})
 		}

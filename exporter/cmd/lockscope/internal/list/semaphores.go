@@ -135,9 +135,6 @@ func (k *entry) construct() records.Construct {
 	return k.Construct()
 }
 
-// countSlots counts the slots in use of each semaphore, before any lock is left out of the list.
-func (p *part) countSlots() { p.inUse = listing.SlotsInUse(p.listing.Locks) }
-
 // slotsInUse is how many slots of the lock's semaphore are held; -1 if that is unknown. Of a semaphore that callers
 // wait for, all slots were read. Of others, only those in the list are known.
 func (k *entry) slotsInUse() int {

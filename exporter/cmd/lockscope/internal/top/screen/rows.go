@@ -43,7 +43,7 @@ func (s *Snapshot) Rows(o Order, filter string) (rows []*fleet.Row) {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b *fleet.Row) int {
-		return cmp.Or(o.compare(a, b), strings.Compare(a.Name, b.Name), strings.Compare(a.Set, b.Set))
+		return cmp.Or(cmp.Compare(o.weight(b), o.weight(a)), strings.Compare(a.Name, b.Name), strings.Compare(a.Set, b.Set))
 	})
 	return rows
 }
@@ -59,8 +59,6 @@ func (s *Snapshot) Find(set, name string) *fleet.Row {
 	}
 	return nil
 }
-
-func (o Order) compare(a, b *fleet.Row) int { return cmp.Compare(o.weight(b), o.weight(a)) }
 
 // weight is 0 or more, or -1 for an election, whose candidates stand by.
 func (o Order) weight(r *fleet.Row) float64 {
