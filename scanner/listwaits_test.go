@@ -16,7 +16,7 @@ import (
 )
 
 // engineOf takes locks on the nodes as the process with that name.
-func engineOf(t *testing.T, f *nodes, name string) *engine.Engine {
+func engineOf(t testing.TB, f *nodes, name string) *engine.Engine {
 	t.Helper()
 	l, err := redlock.New(f.clients, lock.WithInstance(name), redlock.WithRestartQuarantine(0),
 		lock.WithNodeTimeout(2*time.Second))

@@ -16,7 +16,6 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -119,10 +118,7 @@ func TestOrphans(t *testing.T) {
 	put(2, "lock:one", lockscopeValue(token, now))
 	must(t, f.clients[1].RPush(ctx, "lock:one", "x").Err())
 	put(0, "lock:redsync-one", redsyncValue)
-	locker, err := redlock.New(f.clients, redlock.WithRestartQuarantine(0), lock.WithNodeTimeout(2*time.Second))
-	must(t, err)
-	defer locker.Close()
-	lease, err := locker.Acquire(ctx, "real", lock.TTL(time.Minute))
+	lease, err := engineOf(t, f, "real").Acquire(ctx, "real", lock.TTL(time.Minute))
 	must(t, err)
 	defer lease.Release(ctx)
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -17,15 +16,13 @@ import (
 // finding names the semaphore and the slot. So is the lease of an election that is held too long.
 func TestLeakedPermit(t *testing.T) {
 	nodes := startNodes(t, 1)
-	l, err := redlock.New(nodes.clients, redlock.WithRestartQuarantine(0))
-	must(t, err)
-	t.Cleanup(func() { must(t, l.Close()) })
+	l := engineOf(t, nodes, "exports-1")
 	permit := lock.Slots(5)
 	for _, resource := range []string{"exports#2", "exports#3"} {
-		_, err = l.Acquire(t.Context(), resource, permit, lock.NoRenew(), lock.TTL(time.Minute))
+		_, err := l.Acquire(t.Context(), resource, permit, lock.NoRenew(), lock.TTL(time.Minute))
 		must(t, err)
 	}
-	_, err = l.Acquire(t.Context(), "billing", lock.OfKind(lock.KindElection),
+	_, err := l.Acquire(t.Context(), "billing", lock.OfKind(lock.KindElection),
 		lock.NoRenew(), lock.TTL(time.Minute))
 	must(t, err)
 	for _, key := range []string{"lock:exports#3", "lock:billing"} {
@@ -47,12 +44,10 @@ func TestLeakedPermit(t *testing.T) {
 // same semaphore that all nodes have stays.
 func TestOrphanedPermit(t *testing.T) {
 	nodes := startNodes(t, 3)
-	l, err := redlock.New(nodes.clients, redlock.WithRestartQuarantine(0))
-	must(t, err)
-	t.Cleanup(func() { must(t, l.Close()) })
+	l := engineOf(t, nodes, "exports-1")
 	permit := lock.Slots(5)
 	for _, resource := range []string{"exports#2", "exports#3"} {
-		_, err = l.Acquire(t.Context(), resource, permit, lock.NoRenew(), lock.TTL(time.Minute))
+		_, err := l.Acquire(t.Context(), resource, permit, lock.NoRenew(), lock.TTL(time.Minute))
 		must(t, err)
 		eventually(t, "it is on all nodes", func() bool {
 			n := int64(0)
@@ -80,14 +75,12 @@ func TestOrphanedPermit(t *testing.T) {
 // lock that is held as long, and a permit, are findings.
 func TestLongTerm(t *testing.T) {
 	nodes := startNodes(t, 1)
-	l, err := redlock.New(nodes.clients, redlock.WithRestartQuarantine(0))
-	must(t, err)
-	t.Cleanup(func() { must(t, l.Close()) })
+	l := engineOf(t, nodes, "exports-1")
 	for resource, as := range map[string]lock.AcquireOption{
 		"billing": lock.OfKind(lock.KindElection), "report": nil,
 		"exports#1": lock.Slots(5),
 	} {
-		_, err = l.Acquire(t.Context(), resource, as, lock.NoRenew(), lock.TTL(time.Minute))
+		_, err := l.Acquire(t.Context(), resource, as, lock.NoRenew(), lock.TTL(time.Minute))
 		must(t, err)
 	}
 	const hours = 30 * time.Hour

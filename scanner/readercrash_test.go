@@ -122,9 +122,7 @@ func TestAQueueThatNeverExpiresHoldsUpNobody(t *testing.T) {
 			fmt.Sprintf("%d:%d", past.UnixMicro(), past.UnixMilli()),
 			"dead1", fmt.Sprintf("%d:%d", past.UnixMicro(), past.AddDate(3, 0, 0).UnixMilli())).Err())
 	}
-	l, err := redlock.New(f.clients, redlock.WithRestartQuarantine(0))
-	must(t, err)
-	defer l.Close()
+	l := engineOf(t, f, "prices-1")
 	rw, err := rwlock.New(l, "prices")
 	must(t, err)
 	for range 2 {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/scanner"
@@ -40,10 +39,7 @@ func hasReader(t testing.TB, c redis.UniversalClient, key, name string) bool {
 
 // liveReader holds a lock to read, renewed, until the test ends.
 func liveReader(t testing.TB, f *nodes, name string) lock.Lease {
-	l, err := redlock.New(f.clients, redlock.WithRestartQuarantine(0), lock.WithInstance("bystander"))
-	must(t, err)
-	t.Cleanup(func() { must(t, l.Close()) })
-	rw, err := rwlock.New(l, name)
+	rw, err := rwlock.New(engineOf(t, f, "bystander"), name)
 	must(t, err)
 	lease, err := rw.RLock(within(t), lock.TTL(10*time.Second))
 	must(t, err)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
-	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/rwlock"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/repair"
@@ -16,9 +15,7 @@ import (
 
 // readLocks returns a function that makes n readers of a lock on the nodes.
 func readLocks(t *testing.T, f *nodes) func(name string, n int) {
-	l, err := redlock.New(f.clients, redlock.WithRestartQuarantine(0))
-	must(t, err)
-	t.Cleanup(func() { must(t, l.Close()) })
+	l := engineOf(t, f, "prices-1")
 	return func(name string, n int) {
 		rw, err := rwlock.New(l, name)
 		must(t, err)
@@ -36,10 +33,7 @@ func TestReadersAreNoLeak(t *testing.T) {
 	read("few", 2)
 	read("many", 40)
 	read("leaked", 2)
-	l, err := redlock.New(f.clients, redlock.WithRestartQuarantine(0))
-	must(t, err)
-	defer l.Close()
-	rw, err := rwlock.New(l, "few")
+	rw, err := rwlock.New(engineOf(t, f, "writer"), "few")
 	must(t, err)
 	if _, err := rw.Lock(t.Context(), lock.MaxWait(500*time.Millisecond)); err == nil {
 		t.Error("a writer beside readers")
