@@ -110,7 +110,7 @@ func Merge(waits *listing.Waits, pages []Page, now time.Time) Document {
 
 func (r *Row) document() Resource {
 	d := Resource{Resource: inspect.KeyText(r.Name), Waiting: r.Callers, Processes: r.Processes, Longest: r.Longest.Seconds(),
-		Waiters: []Waiter{}, OnlyPages: r.OnlyPages, Kind: r.Kind, Slots: r.Slots, Readers: r.Readers, Writers: r.Writers}
+		Waiters: make([]Waiter, 0, len(r.Waiters)), OnlyPages: r.OnlyPages, Kind: r.Kind, Slots: r.Slots, Readers: r.Readers, Writers: r.Writers}
 	if r.Set != read {
 		d.Backend = r.Set
 	}

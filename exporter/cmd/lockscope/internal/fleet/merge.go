@@ -89,7 +89,7 @@ func (m *merger) set(name string) *Set {
 func (m *merger) fromNodes(set *Set, f *listing.WaitedFor) {
 	r := Row{Set: set.Name, Name: f.Resource, Processes: f.Processes, Unlisted: max(0, f.Processes-len(f.Queue)),
 		Chain: chainOf(set.Waits, f.Resource), Deadlock: set.Waits.Stuck(f.Resource)}
-	r.Callers = r.Unlisted
+	r.Callers, r.Waiters = r.Unlisted, make([]Process, 0, len(f.Queue))
 	r.setConstruct(f)
 	for _, q := range f.Queue {
 		w := processOf(q, f.Waited(q))
@@ -119,6 +119,7 @@ func (m *merger) ask(w *Process, resource string) {
 // rest adds calls that are in no queue.
 func (m *merger) rest(p *Page, c Count) {
 	w, at := p.process(c.Resource, c.Backend), m.placeOf(c.Resource, c.Backend)
+	w.Callers = c.Waiting
 	switch locktrace.Wait(w.Class) {
 	case locktrace.WaitNoQuorum, locktrace.WaitQuarantined, locktrace.WaitBackingOff:
 	default:
@@ -206,15 +207,16 @@ func processOf(q stored.Queued, waited time.Duration) Process {
 	return w
 }
 
-// process is the one that a page belongs to, as it waits for a resource.
+// process is the one that a page belongs to, as its calls that wait for a resource say.
 func (p *Page) process(resource, backend string) Process {
 	w := Process{Instance: p.Instance, Page: p.URL, Backend: backend}
 	classes := make(map[string]int)
-	for _, c := range p.Calls {
+	for i := range p.Calls {
+		c := &p.Calls[i]
 		if c.Resource != resource || c.Backend != backend {
 			continue
 		}
-		w.Calls = append(w.Calls, c)
+		w.Calls = append(w.Calls, *c)
 		if waited := bounded(c.For); waited >= w.Waited {
 			w.Waited, w.CallSite, w.TraceID = waited, c.CallSite, c.TraceID
 		}
@@ -226,9 +228,6 @@ func (p *Page) process(resource, backend string) Process {
 		if n > classes[w.Class] || n == classes[w.Class] && class < w.Class {
 			w.Class = class
 		}
-	}
-	if at := slices.IndexFunc(p.Counts, func(c Count) bool { return c.Resource == resource && c.Backend == backend }); at >= 0 {
-		w.Callers = p.Counts[at].Waiting
 	}
 	return w
 }
