@@ -21,6 +21,7 @@ type memberSet struct {
 
 // newMemberSet connects to nothing yet.
 func newMemberSet(nodes []redis.UniversalClient, opts []lock.Option) (*memberSet, error) {
+	nodes = redisconn.UnwrapAll(nodes)
 	if err := checkClients(nodes); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/internal/lanes"
 	"github.com/lockscope/lockscope/lock/redlock/internal/scripts"
 	"github.com/lockscope/lockscope/lock/redlock/internal/standalone"
+	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
 // New returns an engine on the given clients: a single-node lock on one client, a Redlock on more.
@@ -24,7 +25,7 @@ import (
 // with it, then the clients.
 //
 // The engine opens connections of its own, with the clients' addresses, credentials, TLS, dialers
-// and process hooks. It does not change the clients.
+// and process hooks. It does not change the clients. A type of your own may embed a client: its methods are not called.
 //
 // Use an odd number of nodes: four nodes tolerate no more failures than three.
 func New(clients []redis.UniversalClient, opts ...lock.Option) (*engine.Engine, error) {
@@ -36,6 +37,7 @@ func New(clients []redis.UniversalClient, opts ...lock.Option) (*engine.Engine, 
 }
 
 func newEngine(clients []redis.UniversalClient, base *engine.Settings, s settings) (*engine.Engine, error) {
+	clients = redisconn.UnwrapAll(clients)
 	if err := checkClients(clients); err != nil {
 		return nil, err
 	}

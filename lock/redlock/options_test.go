@@ -14,16 +14,33 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
-// traced is a client of the program's own: it only embeds one.
-type traced struct{ redis.UniversalClient }
+// Clients of the program's own: the last one embeds a client where nobody else can reach it.
+type (
+	traced struct{ redis.UniversalClient }
+	deeper struct{ *Traced }
+	Traced struct{ redis.UniversalClient }
+	named  struct{ *redis.Client }
+	inner  interface{ redis.UniversalClient }
+	hidden struct{ inner }
+)
 
-// TestUnsupportedClientsAreNamed, with what to pass instead. That a wrapper spreads keys would be untrue.
-func TestUnsupportedClientsAreNamed(t *testing.T) {
+// TestClientsThatEmbedOne are taken for it. Others are named, with what to pass instead.
+func TestClientsThatEmbedOne(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
 	defer func() { _ = client.Close() }()
-	_, err := New([]redis.UniversalClient{traced{client}})
+	for _, given := range []redis.UniversalClient{traced{client}, &traced{client}, named{client}, &deeper{&Traced{client}}} {
+		e, err := New([]redis.UniversalClient{given})
+		if err != nil {
+			t.Errorf("%T: %v", given, err)
+			continue
+		}
+		if e.Close() != nil || e.Names[0] != "127.0.0.1:1" {
+			t.Errorf("%T: node %q", given, e.Names[0])
+		}
+	}
+	_, err := New([]redis.UniversalClient{hidden{client}})
 	if !errors.Is(err, lock.ErrInvalidNode) ||
-		!strings.Contains(err.Error(), "unsupported client type redlock.traced: use a *redis.Client") ||
+		!strings.Contains(err.Error(), "unsupported client type redlock.hidden: use a *redis.Client") ||
 		!strings.Contains(err.Error(), "pass the wrapped client") || strings.Contains(err.Error(), "spreads") {
 		t.Error(err)
 	}

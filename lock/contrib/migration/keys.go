@@ -66,7 +66,7 @@ func newEngine(f *form, prefix string, clients []redis.UniversalClient, opts []l
 // derive makes a client whose calls end with their context and are not repeated.
 func derive(given redis.UniversalClient, timeout time.Duration) (string, redis.UniversalClient, error) {
 	limits := redisconn.Limits{Dial: timeout, Call: timeout, Pool: timeout}
-	switch c := given.(type) {
+	switch c := redisconn.Unwrap(given).(type) {
 	case *redis.Client:
 		if c != nil {
 			return redisconn.Name(c.Options()), redis.NewClient(redisconn.Standalone(c, limits, nil)), nil

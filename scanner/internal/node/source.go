@@ -75,7 +75,7 @@ func NewSources(clients []redis.UniversalClient, names []string, replicas []redi
 
 func newSource(given redis.UniversalClient) (*Source, error) {
 	s := &Source{}
-	switch given := given.(type) {
+	switch given := redisconn.Unwrap(given).(type) {
 	case *redis.Client:
 		if given != nil {
 			own := Connect(given, clientName, &s.open)
