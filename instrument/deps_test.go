@@ -18,7 +18,7 @@ func TestImports(t *testing.T) {
 				"github.com/lockscope/lockscope/lock/decorate",
 				"github.com/lockscope/lockscope/lock/driver",
 				"github.com/lockscope/lockscope/lock/locktrace",
-				"github.com/lockscope/lockscope/lock/outage", // what it reports
+				"github.com/lockscope/lockscope/lock/outage",         // what it reports
 				"github.com/lockscope/lockscope/lock/engine/records", // names of slots
 				"github.com/prometheus/client_golang/prometheus",
 				"go.opentelemetry.io/otel",

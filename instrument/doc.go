@@ -35,6 +35,7 @@
 //	distributed_lock_wait_class_seconds_total   counter    resource, class
 //	distributed_lock_inflicted_wait_seconds_total counter  resource, holder, call_site
 //	distributed_lock_long_waits_total           counter    resource
+//	distributed_lock_polled_total               counter    resource
 //	distributed_lock_held                       gauge      resource
 //	distributed_lock_held_since_timestamp_seconds gauge    resource
 //	distributed_lock_hold_seconds               histogram  resource

@@ -135,7 +135,7 @@ func (h hooks) onWaitStart(ctx context.Context, e locktrace.WaitStart) (next con
 func (h hooks) onWaitEnd(ctx context.Context, e locktrace.WaitEnd) {
 	defer h.panics.Contain()
 	if c := callOf(ctx, h.layer); c != nil {
-		c.counted.WaitEnd()
+		c.counted.WaitEnd(e)
 	}
 	h.spans.EndWait(ctx, e)
 }

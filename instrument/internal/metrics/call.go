@@ -26,6 +26,7 @@ type Call struct {
 	renewing      atomic.Bool  // a renewal is under way, or the last one failed
 	refusals      atomic.Int32 // nodes that said no to the renewal under way
 	fenceRead     atomic.Bool
+	polled        atomic.Bool  // the last wait for a holder ended with a poll
 	unrenewed     atomic.Int64 // TTL of a lease that nobody renews; 0 if it is renewed
 	lostAt        atomic.Int64 // when the lease was lost, since began; 0 if it was not
 }
@@ -93,8 +94,9 @@ func (c *Call) WaitStart(e locktrace.WaitStart) {
 }
 
 // WaitEnd records that the call makes another attempt, or has been handed the lock.
-func (c *Call) WaitEnd() {
+func (c *Call) WaitEnd(e locktrace.WaitEnd) {
 	now := time.Now()
+	c.polled.Store(e.Kind == locktrace.WaitHolder && !e.Named && e.Err == nil)
 	c.series.charge(c.clock.WaitEnd(now))
 	if !c.series.lines.leave(c, now) {
 		c.series.lines.look(c.resource, now)
@@ -170,6 +172,9 @@ func (c *Call) Abandoned() { c.series.done() }
 func (c *Call) Acquired(validity time.Duration, sc trace.SpanContext) {
 	c.series.lines.look(c.resource, c.acquired())
 	c.series.outcomes[outcome.Acquired].Inc()
+	if c.polled.Load() {
+		c.series.polled.Inc()
+	}
 	c.series.held.add(&c.entry)
 	c.series.validity.Observe(max(0, validity.Seconds()))
 	observe(c.series.wait, c.waited, sc)

@@ -17,7 +17,7 @@ type catalogue struct {
 	waitingStalled                  *prometheus.GaugeVec
 	waitClass                       *prometheus.CounterVec
 	outlived, closeCalls, unfenced  *prometheus.CounterVec
-	unprotected                     *prometheus.CounterVec
+	unprotected, polled             *prometheus.CounterVec
 	blame                           *blame
 
 	constructHeld, candidates *prometheus.GaugeVec
@@ -71,6 +71,9 @@ func newCatalogue(s Settings) *catalogue {
 			"resource", "class"),
 		longWait: b.counter("long_waits_total",
 			"Acquire calls that waited longer than the threshold of the long-wait log.", "resource"),
+		polled: b.counter("polled_total",
+			"Acquire calls that waited behind a holder and found the lock free by a poll: no release had woken them.",
+			"resource"),
 		held: b.gauge("held", "Leases held by this process.", "resource"),
 		heldSince: b.gauge("held_since_timestamp_seconds",
 			"Acquisition of the oldest lease held by this process, in seconds since 1970; 0 if it holds none.",

@@ -26,6 +26,7 @@ type series struct {
 	failures, attempts        prometheus.Counter
 	handOvers, deadlocks      prometheus.Counter
 	releaseFailures, longWait prometheus.Counter
+	polled                    prometheus.Counter
 	waiting                   waiting
 	held                      heldLeases
 	outcomes                  [outcome.Acquisitions]prometheus.Counter
@@ -58,6 +59,7 @@ func newSeries(c *catalogue, label string, more ...string) *series {
 		deadlocks:       c.deadlocks.WithLabelValues(values...),
 		releaseFailures: c.releaseFailures.WithLabelValues(values...),
 		longWait:        c.longWait.WithLabelValues(values...),
+		polled:          c.polled.WithLabelValues(values...),
 		waiting: waiting{
 			count: c.waiting.WithLabelValues(values...), since: c.waitingSince.WithLabelValues(values...),
 			aboveObjective: c.waitingAbove.WithLabelValues(values...),
