@@ -13,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner/internal/judge"
 	"github.com/lockscope/lockscope/scanner/internal/keyreader"
+	"github.com/lockscope/lockscope/scanner/internal/silence"
 	"github.com/lockscope/lockscope/scanner/internal/sweep"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -48,7 +49,7 @@ func (c *config) settings() sweep.Settings {
 	return sweep.Settings{
 		Scope: c.scope, Group: c.group, Rules: c.rules, Deadline: c.deadline, ConfirmAfter: c.confirmAfter,
 		MaxWatched: c.maxWatched, MaxValues: c.maxValues, OneRedlock: c.oneRedlock, Asked: c.asked,
-		EmptyAllowed: c.emptyAllowed, Progress: c.progress, Now: c.now,
+		EmptyAllowed: c.emptyAllowed, Progress: c.progress, Now: c.now, Silence: silence.New(),
 	}
 }
 

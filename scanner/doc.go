@@ -136,6 +136,19 @@
 // confirmed, so that those healed in between are resolved. Processes that elect a leader share it in Redis. A finding
 // in a cluster stays the same when its key moves to another node.
 //
+// # Silence
+//
+// A Scanner that sweeps again and again also notices work that stopped. It remembers up to 10,000 Redis locks, without
+// their values: first and last look, longest pause, and the hours of the week in which it saw each. A lock is silent if
+// sweeps saw it in each hour for a day, and then not for three of its longest pauses, and ten minutes. A lock that was
+// not seen in the same hours of the week before, two more or less, is quiet by habit and not silent.
+// [Snapshot].Silent counts silent locks, and the logger names each. After three days a silent lock is forgotten.
+//
+// Sweeps are samples: they miss short leases. A lock that they see less often than once an hour is not judged, and the
+// chance gaps of others count as their pauses. Time counts only between sweeps that read every lock, and are at most
+// five minutes apart. So [WithInterval] must stay below that, and nodes must have fewer locks than [WithMaxValues].
+// A restart begins anew: [WithMemory] does not keep this.
+//
 // # Cost
 //
 // A page of keys is one command: a script that returns only what needs a closer look. Where the server runs no scripts,
@@ -191,6 +204,7 @@
 //	orphan     finds locks that only a minority of a Redlock's nodes has
 //	coverage   records what a sweep is proved to have read
 //	judge      decides what is wrong with one lock on one node
+//	silence    remembers when locks were seen, and notices those that are not seen any more
 //	registry   keeps the findings from sweep to sweep, and from process to process
 //	holders    reads who has a lock, and tracks since when
 //	keyreader  reads keys of one server

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/scanner/internal/silence"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -62,6 +63,32 @@ func (a *audience) announceEach(ctx context.Context, level slog.Level, what stri
 	if more := len(findings) - maxLogged; more > 0 {
 		a.logger.Log(ctx, level, what+": more are not logged", slog.Int("more", more))
 	}
+}
+
+// announceSilence logs the first locks that became silent or are seen again, and counts the others.
+func (a *audience) announceSilence(ctx context.Context, became, ended []silence.Silent) {
+	for i, s := range became {
+		if i < maxLogged {
+			a.logger.WarnContext(ctx, "silent lock: seen regularly before, and not any more",
+				slog.String("key", inspect.KeyText(s.Key)), slog.Time("last_seen", s.Last),
+				slog.String("usual_pause", s.Usual.Round(time.Second).String()))
+		}
+	}
+	if more := len(became) - maxLogged; more > 0 {
+		a.logger.WarnContext(ctx, "silent lock: more are not logged", slog.Int("more", more))
+	}
+	for i, s := range ended {
+		if i < maxLogged {
+			a.logger.InfoContext(ctx, "silent lock seen again", slog.String("key", inspect.KeyText(s.Key)))
+		}
+	}
+}
+
+// readWhole reports whether a sweep has seen each lock of each node. A report may be incomplete all the same.
+func readWhole(r *report.Report) bool {
+	return !slices.ContainsFunc(r.Nodes, func(n report.NodeReport) bool {
+		return n.Err != nil || n.Truncated || n.Unread > 0 || n.Path == report.PathShortcut
+	})
 }
 
 // logSkipped logs what was not looked for, once for the same parts.

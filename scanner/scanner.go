@@ -130,6 +130,9 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (report.Report, err
 	}
 	report.Unelected = unelected
 	s.totals.add(&report)
+	became, ended, silent := s.settings.Silence.End(s.cfg.now(), readWhole(&report))
+	s.totals.silence(silent)
+	s.cfg.announceSilence(ctx, became, ended)
 	s.cfg.announce(ctx, report, w.Appeared())
 	errs := w.Errs()
 	for _, err := range []error{unknown, s.memory.remember(ctx, len(w.Appeared())+len(report.Resolved) > 0)} {

@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
 	"github.com/lockscope/lockscope/scanner/internal/registry"
+	"github.com/lockscope/lockscope/scanner/internal/silence"
 )
 
 // TestPageTwice reads a page twice, as if SCAN had returned all of its keys twice.
@@ -35,7 +36,7 @@ func TestPageTwice(t *testing.T) {
 				inspect.ForeignType: true,
 			},
 		},
-		Deadline: time.Minute, MaxWatched: 10, MaxValues: -1, Now: time.Now,
+		Deadline: time.Minute, MaxWatched: 10, MaxValues: -1, Now: time.Now, Silence: silence.New(),
 	}
 	found, watch := registry.New(5), holders.NewWatch(10, holders.NewDigest())
 	c := node.Connection{Node: "node", Source: sources[0]}

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/internal/node"
 	"github.com/lockscope/lockscope/scanner/internal/orphan"
 	"github.com/lockscope/lockscope/scanner/internal/registry"
+	"github.com/lockscope/lockscope/scanner/internal/silence"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -54,6 +55,7 @@ func (w *Sweep) Run(ctx context.Context, drop func(gone func(node string) bool))
 	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.Deadline, report.ErrDeadline)
 	defer cancel()
 	w.findings.Begin()
+	w.cfg.Silence.Begin(w.started)
 	gone := w.findNodes(ctx)
 	drop(gone)
 	if w.cfg.Rules.Checks[inspect.Orphan] && (len(w.sources) > 1 || w.cfg.Asked[inspect.Orphan]) {
@@ -166,6 +168,7 @@ type Settings struct {
 	OneRedlock   bool                   // said of the sources; see package orphan
 	Asked        map[inspect.Class]bool // not only because all classes are the default
 	EmptyAllowed bool                   // a pattern without a key is no gap
+	Silence      *silence.Watch         // of the locks that sweeps see
 	Progress     func(report.Progress)
 	Now          func() time.Time
 }

@@ -30,6 +30,9 @@ func (n *nodeSweep) take(ctx context.Context, page *keyreader.Page) (locks int64
 			continue
 		}
 		n.values.Note(v)
+		if n.cfg.Rules.Excludes(v.Key, now) < 0 {
+			n.cfg.Silence.Saw(v.Key, now)
+		}
 		holder := holders.Holder(v)
 		lease := n.lease(v, &holder, now, false)
 		n.count(&lease)

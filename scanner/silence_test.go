@@ -1,0 +1,73 @@
+package scanner_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/report"
+)
+
+// TestSilence sees a lock every few minutes for more than a day, and then not any more. Of the other locks one has an
+// exclusion, and one stays.
+func TestSilence(t *testing.T) {
+	f := startNodes(t, 1)
+	c, ctx, clock := f.clients[0], within(t), &clock{}
+	var log bytes.Buffer
+	s := newScanner(t, f.clients, scanner.WithNow(clock.now), scanner.WithEmptyAllowed(),
+		scanner.WithLogger(slog.New(slog.NewTextHandler(&log, nil))),
+		scanner.WithExclusions(report.Exclusion{Pattern: "lock:idle", Until: time.Now().Add(1000 * time.Hour), Reason: "test"}))
+	for _, key := range []string{"lock:report", "lock:idle", "lock:stays"} {
+		must(t, c.Set(ctx, key, randomToken(), time.Hour).Err())
+	}
+	look := func(times int) int {
+		for range times {
+			clock.pass(4 * time.Minute)
+			sweep(t, s)
+		}
+		return s.Snapshot().Silent
+	}
+	if n := look(25 * 15); n != 0 {
+		t.Fatalf("%d silent locks while all are there", n)
+	}
+	must(t, c.Del(ctx, "lock:report", "lock:idle").Err())
+	if n := look(2); n != 0 {
+		t.Errorf("%d silent locks after 8 minutes", n)
+	}
+	if n := look(3); n != 1 {
+		t.Errorf("%d silent locks after 20 minutes", n)
+	}
+	if text := log.String(); strings.Count(text, "silent lock") != 1 || !strings.Contains(text, "key=lock:report") {
+		t.Errorf("the log says %s", text)
+	}
+	must(t, c.Set(ctx, "lock:report", randomToken(), time.Hour).Err())
+	if n := look(1); n != 0 || !strings.Contains(log.String(), "seen again") {
+		t.Errorf("%d silent locks after it came back", n)
+	}
+}
+
+// TestSilenceNeedsWholeSweeps: a lock whose value was not read may be there.
+func TestSilenceNeedsWholeSweeps(t *testing.T) {
+	f := startNodes(t, 1)
+	c, ctx, clock := f.clients[0], within(t), &clock{}
+	s := newScanner(t, f.clients, scanner.WithNow(clock.now), scanner.WithMaxValues(2))
+	for _, key := range []string{"lock:report", "lock:stays"} {
+		must(t, c.Set(ctx, key, randomToken(), time.Hour).Err())
+	}
+	look := func(times int) int {
+		for range times {
+			clock.pass(4 * time.Minute)
+			sweep(t, s)
+		}
+		return s.Snapshot().Silent
+	}
+	look(25 * 15)
+	must(t, c.Rename(ctx, "lock:report", "lock:other").Err())
+	must(t, c.Set(ctx, "lock:third", randomToken(), time.Hour).Err())
+	if n := look(10); n != 0 {
+		t.Errorf("%d silent locks, of sweeps that did not read all", n)
+	}
+}
