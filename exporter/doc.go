@@ -55,6 +55,7 @@
 //	distributed_lock_scanner_findings_omitted                gauge
 //	distributed_lock_scanner_findings_excluded               gauge
 //	distributed_lock_scanner_incomplete                      gauge      reason
+//	distributed_lock_scanner_silent_locks                    gauge
 //	distributed_lock_scanner_leaked_lock_info                gauge      lock_node, key
 //	distributed_lock_scanner_pass_duration_seconds           histogram  lock_node
 //	distributed_lock_scanner_last_success_timestamp_seconds  gauge      lock_node

@@ -33,7 +33,7 @@ type scanCollector struct {
 	leaks  int
 	nodes  []nodeMetric
 
-	duration, findings, keys, omitted, excluded, incomplete, standby, unelected, memory, leak *prometheus.Desc
+	duration, findings, keys, omitted, excluded, incomplete, silent, standby, unelected, memory, leak *prometheus.Desc
 }
 
 // NewScanCollector makes a collector of what s has found. It reads the snapshot of the last sweep when it is
@@ -53,6 +53,8 @@ func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 			"Findings in the last sweep that configured exclusions left out."+cached),
 		incomplete: desc("incomplete",
 			"Parts of the keyspace that the last sweep could not read, by reason."+cached, "reason"),
+		silent: desc("silent_locks",
+			"Redis locks that sweeps saw regularly for a day and no longer see."+cached),
 		standby: desc("standby",
 			"1 if this process left its last sweep to the holder of the scanner's lock, else 0."),
 		unelected: desc("unelected",
@@ -81,6 +83,7 @@ func (c *scanCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- c.omitted
 	ch <- c.excluded
 	ch <- c.incomplete
+	ch <- c.silent
 	ch <- c.standby
 	ch <- c.unelected
 	ch <- c.memory
@@ -120,15 +123,17 @@ func (c *scanCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	ch <- prometheus.MustNewConstMetric(c.excluded, prometheus.GaugeValue, float64(excluded))
 	c.collectKeys(ch, &s)
-	c.collectGaps(ch, &s.Last)
+	c.collectGaps(ch, &s)
 	c.collectLeaks(ch, s.Last.Findings)
 }
 
 // collectGaps reports nothing before the first sweep, so that an alert does not take missing data for completeness.
-func (c *scanCollector) collectGaps(ch chan<- prometheus.Metric, last *report.Report) {
+func (c *scanCollector) collectGaps(ch chan<- prometheus.Metric, s *scanner.Snapshot) {
+	last := &s.Last
 	if last.Started.IsZero() {
 		return
 	}
+	ch <- prometheus.MustNewConstMetric(c.silent, prometheus.GaugeValue, float64(s.Silent))
 	ch <- prometheus.MustNewConstMetric(c.unelected, prometheus.GaugeValue, boolean(last.Unelected))
 	gaps := make(map[inspect.Reason]int)
 	for _, g := range last.Incomplete() {

@@ -32,7 +32,7 @@ func oneNode() found {
 				Gaps: []inspect.Gap{{Reason: inspect.ReasonReplica}}}},
 			Gaps:     []inspect.Gap{{Reason: inspect.ReasonNoMatch}, {Reason: inspect.ReasonNoMatch}},
 			Excluded: []report.Excluded{{Findings: 2}, {Findings: 3}}},
-		MemoryFailures: 6,
+		MemoryFailures: 6, Silent: 3,
 		Nodes: []scanner.NodeTotals{{
 			Node: "redis-1:6379", Up: true, Locks: 7, Leaked: 1, Overlong: 2,
 			Counts:     map[inspect.Class]int{inspect.NoTTL: 1, inspect.LongTTL: 2, inspect.Orphan: 3},
@@ -70,6 +70,7 @@ func TestScanCollector(t *testing.T) {
 		`distributed_lock_scanner_incomplete{reason="no_match"} 2`,
 		`distributed_lock_scanner_incomplete{reason="slots_moving"} 0`,
 		"distributed_lock_scanner_findings_omitted 4", "distributed_lock_scanner_findings_excluded 5",
+		"distributed_lock_scanner_silent_locks 3",
 		"distributed_lock_scanner_standby 0", "distributed_lock_scanner_memory_failures_total 6",
 		`distributed_lock_scanner_leaked_lock_info{key="lock:order:1",lock_node="redis-1:6379"} 1`)
 }
@@ -115,7 +116,7 @@ func TestStandbyTellsOfThePastOnly(t *testing.T) {
 		`distributed_lock_scanner_passes_total{lock_node="redis-1:6379"} 2`,
 		`distributed_lock_scanner_last_success_timestamp_seconds{lock_node="redis-1:6379"}`)
 	for _, name := range []string{"up", "locks", "leaked_locks", "findings", "finding_keys", "findings_omitted",
-		"incomplete", "leaked_lock_info", "oldest_leak_seconds", "unelected"} {
+		"incomplete", "silent_locks", "leaked_lock_info", "oldest_leak_seconds", "unelected"} {
 		if strings.Contains(text, "\ndistributed_lock_scanner_"+name+"{") ||
 			strings.Contains(text, "\ndistributed_lock_scanner_"+name+" ") {
 			t.Errorf("a standby tells %s", name)
