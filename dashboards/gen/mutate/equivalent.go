@@ -98,6 +98,7 @@ var equivalent = map[string]string{
 	"DistributedLockNoLeader critical: 0 -> 0.9 (3)": whole,
 	"DistributedLockTwoTerms critical: 1 -> 1.4":     whole,
 	"DistributedLockSemaphoreFull warning: 0 -> 0.9": whole,
+	"DistributedLockSilentKeys warning: 0 -> 0.9":    whole,
 	"DistributedLockQuorumAtRisk critical: 1 -> 1.4": halves,
 
 	"DistributedLockWriterStarved warning: 0 -> 0.9":     longAgo,

@@ -14,7 +14,7 @@ var (
 	unservedResource = []string{"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn",
 		"DistributedLockWaitP99High",
 		"DistributedLockRetryStorm", "DistributedLockWaitersPilingUp", "DistributedLockLongWait",
-		"DistributedLockWriterStarved", "DistributedLockReleaseFailures"}
+		"DistributedLockWriterStarved", "DistributedLockReleaseFailures", "DistributedLockSilent"}
 	unservedNodes = []string{"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown",
 		"DistributedLockNodeShaky", "DistributedLockNodeSlow"}
 	// lookBack counts what happened in the last minutes, and fires for as long after an outage.
@@ -25,7 +25,8 @@ var (
 // consequences are the alerts that a lost quorum causes for every resource.
 var consequences = []string{
 	"DistributedLockAcquireErrorBudgetBurn", "DistributedLockWaitErrorBudgetBurn", "DistributedLockWaitP99High",
-	"DistributedLockEveryAcquireFails", "DistributedLockOverdue", "DistributedLockLost", "DistributedLockRetryStorm",
+	"DistributedLockEveryAcquireFails", "DistributedLockOverdue", "DistributedLockSilent", "DistributedLockLost",
+	"DistributedLockRetryStorm",
 	"DistributedLockWaitersPilingUp", "DistributedLockLongWait", "DistributedLockReleaseFailures",
 	"DistributedLockAcquiresStalled", "DistributedLockInstanceStalled", "DistributedLockNoLeader",
 }
@@ -114,8 +115,8 @@ func Inhibitions() []Inhibition {
 		{Source: []string{named("DistributedLockExporterDown")},
 			Target: []string{named("DistributedLockScannerStale", "DistributedLockScannerIncomplete")}, Equal: same},
 		{Source: []string{named("DistributedLockEveryAcquireFails")},
-			Target: []string{named("DistributedLockAcquireErrorBudgetBurn", "DistributedLockOverdue")},
-			Equal:  resource},
+			Target: []string{named("DistributedLockAcquireErrorBudgetBurn", "DistributedLockOverdue",
+				"DistributedLockSilent")}, Equal: resource},
 		// A budget that burns fast also exceeds the lower burn rates.
 		{Source: []string{named(consequences[:2]...), `severity="critical"`},
 			Target: []string{named(consequences[:2]...), `severity="warning"`}, Equal: append(resource, "alertname")},

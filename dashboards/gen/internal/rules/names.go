@@ -45,6 +45,9 @@ const (
 	LastSuccess  = "job_resource:distributed_lock_last_success:timestamp"
 	LastSweep    = "job_lock_node:distributed_lock_scanner_last_success:timestamp"
 	ExporterSeen = "job:distributed_lock_exporter_seen:timestamp"
+	// Silence is the time since LastSuccess. UsualInterval is recorded only where it is 0.
+	Silence       = "job_resource:distributed_lock_silence:seconds"
+	UsualInterval = "job_resource:distributed_lock_usual_interval:seconds"
 	// NodeReached is 1 for a node that the scanner reaches or that votes for a process.
 	NodeReached = "job_lock_node_group:distributed_lock_scanner_node_reached:max"
 

@@ -6,8 +6,8 @@ import (
 )
 
 func (m maker) resources() []rulefmt.Rule {
-	return []rulefmt.Rule{m.waitP99(), m.everyAcquireFails(), m.overdue(), m.maxHold(), m.retryStorm(),
-		m.pilingUp(), m.longWait(), m.semaphoreFull(), m.writerStarved(), m.releases(), m.overflow(), m.deadlocked()}
+	return []rulefmt.Rule{m.waitP99(), m.everyAcquireFails(), m.overdue(), m.silent(), m.maxHold(),
+		m.retryStorm(), m.pilingUp(), m.longWait(), m.semaphoreFull(), m.writerStarved(), m.releases(), m.overflow(), m.deadlocked()}
 }
 
 // atLeast returns a bound for a count of n. Counts are sums of rates, so they are not whole numbers.

@@ -23,7 +23,7 @@ func (m maker) scanner() []rulefmt.Rule {
 			"{{ $labels.job }}: keys with the name of a lock that are not locks: {{ $value }}",
 			"Keys that match the scanner's pattern but have a Redis type that no lock has: at least {{ $value }}. "+
 				"Callers that want a lock of that name get an error."),
-		m.incomplete(), m.stillDeadlocked(), m.stale(), m.memoryFails(), m.exporterDown(), m.watchdog(),
+		m.silentKeys(), m.incomplete(), m.stillDeadlocked(), m.stale(), m.memoryFails(), m.exporterDown(), m.watchdog(),
 	}
 }
 
@@ -34,6 +34,18 @@ func (m maker) found(name, class, summary, about string) rulefmt.Rule {
 		expr:    `$KEYS{class="$CLASS"} > 0`,
 		pairs:   []string{"$KEYS", FindingKeys, "$CLASS", class},
 		summary: summary, about: about, board: leaksBoard,
+	})
+}
+
+// silentKeys is about the locks of any library. The scanner itself compares with a day and a week before.
+func (m maker) silentKeys() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockSilentKeys", severity: warning, hold: fiveMinutes,
+		expr:    `max by ($JOB) (distributed_lock_scanner_silent_locks) > 0`,
+		summary: "{{ $labels.job }}: locks that were seen regularly are not seen any more: {{ $value }}",
+		about: "Sweeps of {{ $labels.job }} saw these locks in each hour for a day, and then not for three of their " +
+			"longest pauses: {{ $value }}. Its log names them. Either the work stopped, or the key was renamed.",
+		board: leaksBoard,
 	})
 }
 

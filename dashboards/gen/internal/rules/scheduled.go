@@ -14,7 +14,8 @@ func (m maker) scheduled() []rulefmt.Rule {
 			"$W", w.String()))
 	}
 	return append(all, m.record(LastSuccess, `time() + 0 * (max_over_time($ACQUIRED[5m]) > 0)
-		or last_over_time($SELF[1d]) > time() - `+known, "$ACQUIRED", Acquired, "$SELF", LastSuccess))
+		or last_over_time($SELF[1d]) > time() - `+known, "$ACQUIRED", Acquired, "$SELF", LastSuccess),
+		m.record(Silence, `time() - $LAST`, "$LAST", LastSuccess), m.usualInterval())
 }
 
 // failingMinutes is the number of failing minutes of three failures five minutes apart: each failure shows
@@ -48,6 +49,37 @@ func (m maker) overdue() rulefmt.Rule {
 		summary: "{{ $labels.resource }}: {{ $labels.job }} last acquired the lock {{ $value | humanizeDuration }} ago",
 		about: "{{ $labels.job }} last acquired {{ $labels.resource }} {{ $value | humanizeDuration }} ago, more than " +
 			"one and a half times its expected interval. Either the work fails or it does not run at all.",
+		board: resourceBoard,
+	})
+}
+
+// usualInterval records, at each success, the mean interval of the day before it, or the longest silence of that day if
+// that was longer: by the mean alone, a busy lock would be overdue in its quiet hours. It needs a day of history.
+// Nothing is recorded during a silence, which would lengthen the interval that it is measured by.
+func (m maker) usualInterval() rulefmt.Rule {
+	return m.record(UsualInterval, `max by ($JOB, resource) (
+			label_replace(86400 / (sum_over_time($ACQUIRED[1d]) * $INTERVAL), "of", "mean", "", "")
+			or max_over_time($SILENCE[1d])
+		) and $SILENCE == 0 and $SILENCE offset 1d`,
+		"$SILENCE", Silence, "$ACQUIRED", Acquired, "$INTERVAL", seconds(m.config.Interval))
+}
+
+// silent is about resources without an expected interval. A usual interval below a tenth of a day has no quiet night
+// in it, so work that rests at night is never judged. The weekend is compared with the last one, two hours more or
+// less: people do not stop on the minute. The alert ends three days after the last success, since the resource may
+// have been removed or renamed. Until then it lasts over a weekend.
+func (m maker) silent() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockSilent", severity: warning, hold: 2 * fiveMinutes,
+		expr: `$SILENCE > 3 * (last_over_time($USUAL[3d]) < 8640)
+			unless 2 * max_over_time($SILENCE[4h] offset 166h) > $SILENCE
+			unless on (resource) $EXPECTED`,
+		pairs: []string{"$SILENCE", Silence, "$USUAL", UsualInterval, "$EXPECTED", Expected},
+		summary: "{{ $labels.resource }}: {{ $labels.job }} last acquired the lock {{ $value | humanizeDuration }} ago, " +
+			"and did so regularly before",
+		about: "{{ $labels.job }} last acquired {{ $labels.resource }} {{ $value | humanizeDuration }} ago: more than three " +
+			"of its usual intervals. Nobody stated an interval: the rule learned it from the day before. Either the work " +
+			"stopped, or the resource was renamed or removed.",
 		board: resourceBoard,
 	})
 }
