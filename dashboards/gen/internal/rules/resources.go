@@ -6,7 +6,7 @@ import (
 )
 
 func (m maker) resources() []rulefmt.Rule {
-	return []rulefmt.Rule{m.waitP99(), m.everyAcquireFails(), m.overdue(), m.silent(), m.maxHold(),
+	return []rulefmt.Rule{m.waitP99(), m.everyAcquireFails(), m.overdue(), m.silent(), m.unprotected(), m.maxHold(),
 		m.retryStorm(), m.pilingUp(), m.longWait(), m.semaphoreFull(), m.writerStarved(), m.releases(), m.overflow(), m.deadlocked()}
 }
 
@@ -54,6 +54,20 @@ func (m maker) lost() rulefmt.Rule {
 		about: "{{ $labels.job }} lost about {{ $value | humanize }} leases of {{ $labels.resource }} in the last 15 " +
 			"minutes (reason {{ $labels.reason }}). Work that ignores its context and its fencing token may have " +
 			"overlapped with another holder's.",
+		board: resourceBoard,
+	})
+}
+
+// unprotected counts the first run of a resource, whose series begins with it, by the series that was not there before.
+func (m maker) unprotected() rulefmt.Rule {
+	return m.alert(alert{
+		name: "DistributedLockUnprotectedRuns", severity: warning,
+		expr: `sum by ($JOB, resource) (increase(distributed_lock_unprotected_runs_total[15m])) > 0
+			or sum by ($JOB, resource) (distributed_lock_unprotected_runs_total
+				unless distributed_lock_unprotected_runs_total offset 15m)`,
+		summary: "{{ $labels.resource }}: {{ $labels.job }} ran without the lock",
+		about: "{{ $labels.job }} ran the work of {{ $labels.resource }} without its lock in the last 15 minutes, because too " +
+			"few nodes could be reached and somebody has allowed that. Two processes may have run it at a time.",
 		board: resourceBoard,
 	})
 }
