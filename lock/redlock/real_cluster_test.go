@@ -2,6 +2,7 @@ package redlock_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/redlock/hashslot"
 )
 
 // TestRealClusterAsksReplicas: a cluster client asks any of its servers for the topology, here all the time and on new
@@ -82,4 +84,23 @@ func TestRealClusterMasterEvicts(t *testing.T) {
 	wantErr(t, votes(), driver.ErrEvicting)
 	set("noeviction", "0")
 	eventually(t, settleTime, "the cluster votes again", func() bool { return votes() == nil })
+}
+
+// TestRealClusterMasterDies: a process that only holds a lease renews it on the promoted replica. go-redis reads the
+// topology every minute, and no other server tells it of a master that refuses connections.
+func TestRealClusterMasterDies(t *testing.T) {
+	t.Parallel()
+	c := locktest.Cluster(t, 3, redisproc.WithReplicas(1))
+	given := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs()})
+	t.Cleanup(func() { must(t, given.Close()) })
+	l := newLocker(t, []redis.UniversalClient{given}, lock.WithNodeTimeout(patience))
+	i := hashslot.Of("lock:job") * 3 / hashslot.Count
+	lease := acquire(t, l, "job", lock.TTL(longTTL), lock.NoRenew())
+	admin := plainClient(t, &redis.Options{Addr: c.Replicas(i)[0].Addr()})
+	must(t, c.Servers()[i].Kill())
+	eventually(t, waitTime, "the replica is promoted", func() bool {
+		return strings.Contains(admin.Info(t.Context(), "replication").Val(), "role:master")
+	})
+	eventually(t, settleTime, "the lease is renewed there", func() bool { return lease.Extend(t.Context()) == nil })
+	must(t, lease.Release(t.Context()))
 }

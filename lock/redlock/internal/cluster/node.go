@@ -75,13 +75,15 @@ func (n *Node) Capabilities() driver.Capabilities {
 	return driver.Capabilities{Peek: true, Revoke: true, Keep: true, Readers: true}
 }
 
-// run calls a script that args name by its hash.
+// run calls a script that args name by its hash. A server that does not answer may have been replaced: go-redis reads the
+// topology again when a server redirects it, and else once a minute. One reload is under way at a time, and go-redis
+// waits 200 ms after each.
 func (n *Node) run(ctx context.Context, s *redisconn.Script, args []any) (any, error) {
 	val, err := s.Run(ctx, n.client, redisconn.Eval(), args)
-	if err != nil {
-		return nil, scripts.Classify(err)
+	if err = scripts.Classify(err); driver.ClassOf(err).Silent() {
+		n.client.ReloadState(ctx)
 	}
-	return val, nil
+	return val, err
 }
 
 // Acquire implements driver.BlockingNode.
