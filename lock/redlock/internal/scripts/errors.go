@@ -13,6 +13,9 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
+// errLoading means that the server has started, and answers INFO, but refuses commands.
+var errLoading = driver.NewError(driver.Unreachable, "node is still loading its data")
+
 // Classify adds the class of a go-redis error if its type does not show it. It does not wrap the
 // context error of a timeout: it is the node's timeout, not the caller's.
 func Classify(err error) error {
@@ -23,6 +26,8 @@ func Classify(err error) error {
 	}
 	err = redisconn.Scrub(err)
 	switch {
+	case redisconn.HasCode(err, "LOADING"):
+		return driver.WithRemedy(fmt.Errorf("%w: %w", errLoading, err), "wait until it has loaded all of it")
 	case redisconn.IsDenied(err):
 		return fmt.Errorf("%w: %w: %s", driver.ErrDenied, err, accessRemedy(err))
 	case redisconn.IsUnknownCommand(err):
