@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine"
@@ -58,6 +59,20 @@ func TestSoundNodesPass(t *testing.T) {
 	}
 	if len(results) < 30 {
 		t.Errorf("only %d results", len(results))
+	}
+}
+
+// TestLoading: a server that loads its data refuses most commands. None of that is a matter of rights.
+func TestLoading(t *testing.T) {
+	loading := errors.New("LOADING Redis is loading the dataset in memory")
+	f := Facts{Server: Server{Loading: true}, Ping: Latency{Err: loading}, Script: Latency{Err: loading}, Unread: loading}
+	for _, check := range []func(Facts, Policy) inspect.Result{checkLatency, checkScripts, checkMarker} {
+		if r := check(f, testPolicy()); !strings.Contains(r.Advice, "wait until") {
+			t.Errorf("%+v", r)
+		}
+	}
+	if advice := ui.ConnectionAdvice(loading); !strings.Contains(advice, "wait until") {
+		t.Error(advice)
 	}
 }
 

@@ -34,7 +34,7 @@ func checkMarker(f Facts, p Policy) inspect.Result {
 				"the services use WithRestartQuarantine")
 	case f.Unread != nil:
 		return inspect.Warned("unreadable: "+f.Unread.Error(),
-			"grant +get and ~lockscope:* to this user, so that doctor can check it")
+			f.orWait("grant +get and ~lockscope:* to this user, so that doctor can check it"))
 	case m.State == stored.MarkerNone:
 		return inspect.Warned(
 			fmt.Sprintf(

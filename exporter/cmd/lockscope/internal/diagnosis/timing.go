@@ -113,7 +113,15 @@ func checkClocks(facts []Facts, _ Policy) []inspect.Result {
 }
 
 func checkLatency(f Facts, p Policy) inspect.Result {
-	return judgeLatency(f.Ping, p, "no answer to PING: ", "see the connection and rights checks")
+	return judgeLatency(f.Ping, p, "no answer to PING: ", f.orWait("see the connection and rights checks"))
+}
+
+// orWait is the advice about a command without an answer.
+func (f Facts) orWait(advice string) string {
+	if f.Server.Loading {
+		return refusals()["LOADING"]
+	}
+	return advice
 }
 
 // judgeLatency is what answers mean for locks; silent and advice are about a server that gave none.
@@ -158,7 +166,7 @@ func checkScripts(f Facts, p Policy) inspect.Result {
 	l := f.Script
 	if l.Answered == 0 {
 		return inspect.Failed("no answer to EVAL: "+ErrorText(l.Err),
-			"grant +eval +evalsha: every lock operation is a script")
+			f.orWait("grant +eval +evalsha: every lock operation is a script"))
 	}
 	detail := fmt.Sprintf("p50 %s, p99 %s", short(l.P50), short(l.P99))
 	if f.Ping.Answered == 0 {

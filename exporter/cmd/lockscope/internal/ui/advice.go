@@ -54,6 +54,8 @@ func knownAdvice(err error) string {
 		return "use redis:// instead of rediss://, or the TLS port of the server (tls-port in its configuration)"
 	case errors.Is(err, ErrTLSPort):
 		return "use rediss://, with --tls-ca if no public authority signed its certificate"
+	case strings.Contains(text, "LOADING "):
+		return "it loads its data: wait until it is done"
 	case strings.Contains(text, "WRONGPASS"), strings.Contains(text, "invalid username-password"):
 		return "user or password is wrong: check --redis-username and --redis-password-file"
 	case strings.Contains(text, "NOAUTH"):
