@@ -38,15 +38,16 @@ type revokeFlags struct {
 	name     string
 	readers  bool
 	reader   string // an instance
+	output   ui.Format
 }
 
 // Command is lockscope revoke.
 func Revoke(a *ui.App) *cobra.Command {
 	f := &revokeFlags{}
 	cmd := ui.Page{
-		Everyday: []string{"redis", "redis-file", "readers", "reader", "reason", "operator", "audit-log"},
+		Everyday: []string{"redis", "redis-file", "readers", "reader", "reason", "operator", "audit-log", "output"},
 		Exit:     "0 revoked, 1 nobody holds it, 2 bad input or audit log, 125 too few servers answered",
-		Topics:   []string{"exit-codes", "connection"},
+		Topics:   []string{"exit-codes", "connection", "json"},
 	}.On(&cobra.Command{
 		Use: "revoke NAME --reason TEXT [flags]", Short: "End somebody else's lease without breaking the lock",
 		Long: revokeHelp, Example: revokeExample, DisableFlagsInUseLine: true, Args: oneName,
@@ -61,6 +62,7 @@ func Revoke(a *ui.App) *cobra.Command {
 	ui.Group(cmd.Flags(), "Readers", "readers", "reader")
 	ui.CommandLineOnly(cmd.Flags(), "readers", "reader")
 	f.operator.Register(cmd.Flags())
+	f.output.Register(cmd.Flags())
 	return cmd
 }
 
@@ -126,9 +128,14 @@ func (f *revokeFlags) revoke(ctx context.Context, a *ui.App, e *engine.Engine, l
 	}
 	outcome := fmt.Sprintf("marked=%d/%d free_in=%v", r.Marked, r.Nodes, r.FreeIn.Round(time.Millisecond))
 	if req.Readers {
-		_, err = fmt.Fprint(a.Out, reportReaders(r))
 		outcome = fmt.Sprintf("readers=%d %s", len(r.Holders), outcome)
-	} else {
+	}
+	switch {
+	case f.output == ui.JSON:
+		err = ui.WriteJSON(a.Out, newRevokeDocument(r, req.Readers))
+	case req.Readers:
+		_, err = fmt.Fprint(a.Out, reportReaders(r))
+	default:
 		_, err = fmt.Fprint(a.Out, reportRevoked(r))
 	}
 	return errors.Join(err, log.Done(actRevoke, f.name, "revoked "+outcome, nil))
