@@ -17,7 +17,7 @@ var namespaces = [...]string{"node_", "connection_", "scanner_", "exporter_"}
 // none: Prometheus would turn the unit "1" into a ratio.
 var counted = map[string]string{
 	"failures_total": "call", "acquisitions_total": "call", "waiting": "call", "waiting_above_objective": "call",
-	"waiting_without_quorum": "call", "long_waits_total": "call",
+	"waiting_without_quorum": "call", "long_waits_total": "call", "polled_total": "call", "unprotected_runs_total": "run",
 	"resource_overflow_total": "call", "label_overflow_total": "call", "attempts_total": "attempt",
 	"handovers_total": "handover", "outlived_total": "lease", "close_calls_total": "lease", "unfenced_total": "lease",
 	"deadlocks_total": "deadlock", "held": "lease", "lost_total": "lease", "extensions_total": "extension",
@@ -27,7 +27,7 @@ var counted = map[string]string{
 	"nodes": "node", "quorum_nodes": "node", "vote_margin": "vote", "observer_panics_total": "panic",
 	"connections": "connection", "connection_waiting": "command", "connection_dials_total": "dial",
 	"connection_dial_failures_total": "dial",
-	"scanner_locks":                  "lock", "scanner_leaked_locks": "lock", "scanner_overlong_locks": "lock",
+	"scanner_locks":                  "lock", "scanner_leaked_locks": "lock", "scanner_overlong_locks": "lock", "scanner_silent_locks": "lock",
 	"scanner_findings": "finding", "scanner_finding_keys": "key", "scanner_findings_omitted": "finding",
 	"scanner_passes_total": "pass", "scanner_memory_failures_total": "pass",
 	"scanner_pass_failures_total": "pass", "scanner_keys_examined_total": "key", "scanner_scan_calls_total": "call",

@@ -22,6 +22,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/outage"
 )
 
 // TestOTelNames: every metric has the documented name and unit, and the buckets and values that Prometheus sees.
@@ -110,6 +111,7 @@ func usedRegistry(t *testing.T) *prometheus.Registry {
 		must(t, lock.Do(t.Context(), l, name, func(context.Context, lock.Lease) error { return nil },
 			locktest.AsConstruct(kind, 2)))
 	}
+	l.Unprotected(t.Context(), outage.Run{Resource: "order:1001", Err: lock.ErrNoQuorum})
 	synctest.Wait() // late votes count
 	return registry
 }
