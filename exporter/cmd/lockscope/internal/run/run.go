@@ -49,7 +49,7 @@ func Command(a *ui.App) *cobra.Command {
 	cmd := j.on(ui.Page{
 		Everyday: []string{
 			"redis", "postgres", "etcd", "zookeeper", "ttl", "wait", "no-wait", "conflict-exit-code", "slots",
-			"shared", "exclusive", "at-least", "max-hold", "on-outage", "textfile",
+			"shared", "exclusive", "at-least", "textfile",
 		},
 		Exit:   "the command's; 1 the lock is held (-E), 2 bad input, 125 no lock, 126/127 cannot run",
 		Topics: []string{"exit-codes", "commands", "connection"},
@@ -71,12 +71,10 @@ func (j *job) register(set *pflag.FlagSet) {
 	set.BoolVarP(&j.exclusive, "exclusive", "x", false,
 		"run alone, and before later commands with --shared")
 	set.DurationVar(&j.minHold, "at-least", 0,
-		"keep others out for this time from the start, also if the command ends before: a short command then runs once, "+
-			"although the machines' clocks differ. At most --max-ttl")
+		"keep others out for this time from the start. At most --max-ttl")
 	set.DurationVar(&j.maxHold, "max-hold", 0, "end the command after this time, with SIGTERM (default no limit)")
 	set.StringVar(&j.onOutage, "on-outage", outageFails,
-		"what to do if too few servers answer: `fail`, or run without the lock, also beside another machine, but not while "+
-			"a server says that the lock is held. Needs --wait or --no-wait")
+		"`what` to do if too few servers answer: fail, or run without the lock. run needs --wait or --no-wait")
 	j.publish.Register(set, "Metrics", "metrics of each command", "lockscope_run")
 	ui.Group(set, "Waiting", "conflict-exit-code", "quiet", "slots", "shared", "exclusive")
 	ui.Group(set, "Command", "at-least", "max-hold", "on-outage")
