@@ -43,7 +43,8 @@ type alertmanager struct {
 }
 
 // NewAlertmanager makes a notifier that posts alerts to all members of an Alertmanager cluster. Each report repeats the
-// alerts of all its findings. A finding that a report resolves ends its alert at once, and any other alert ends when it
+// alerts of all its findings. Their label lock_policy names the policy of the lock's pattern, so that one scanner's alerts
+// are routed to many teams. A finding that a report resolves ends its alert at once, and any other alert ends when it
 // is repeated no more. Notify fails if no member took the alerts.
 func NewAlertmanager(c Alertmanager) (scanner.Notifier, error) {
 	if c.Interval == 0 {
@@ -77,7 +78,7 @@ func NewAlertmanager(c Alertmanager) (scanner.Notifier, error) {
 // labelName leaves out the colon, which is for recording rules' metric names.
 var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
-var ownLabels = []string{"alertname", "severity", "lock_node", "lock_group", "class", "lock"}
+var ownLabels = []string{"alertname", "severity", "lock_node", "lock_group", "lock_policy", "class", "lock"}
 
 // maxLabel keeps a long key from filling every notification.
 const maxLabel = 256
@@ -140,6 +141,9 @@ func (a *alertmanager) one(f report.FindingDocument, now, ends time.Time) alert 
 	labels := a.labels(f.Class, f.Group)
 	labels["class"] = string(f.Class)
 	labels["lock_node"], labels["lock"] = clip(valid(f.Node), maxLabel), clip(lockOf(f), maxLabel)
+	if f.Policy != "" {
+		labels["lock_policy"] = clip(valid(f.Policy), maxLabel)
+	}
 	return alert{labels, map[string]string{
 		"summary": summary(f), "description": description(f), "evidence": valid(f.Evidence),
 		"runbook_url": runbook(f.Class),

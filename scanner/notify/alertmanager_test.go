@@ -44,6 +44,21 @@ func TestResolvedAlertsEnd(t *testing.T) {
 	}
 }
 
+// TestAlertsNameThePolicy, by which they are routed to teams. A lock without a policy has no such label.
+func TestAlertsNameThePolicy(t *testing.T) {
+	s := newTarget(t)
+	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}})
+	all := leaks(2)
+	all[0].Policy = "billing"
+	must(t, a.Notify(t.Context(), reportOf(all...)))
+	for _, alert := range decode[[]alert](t, s) {
+		policy, named := alert.Labels["lock_policy"]
+		if want := alert.Labels["lock"] == all[0].Key; named != want || named && policy != "billing" {
+			t.Errorf("%v", alert.Labels)
+		}
+	}
+}
+
 // TestManyLeaksAreOneAlert with their number, and one that ends with them.
 func TestManyLeaksAreOneAlert(t *testing.T) {
 	s := newTarget(t)
