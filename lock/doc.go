@@ -15,6 +15,12 @@
 //
 // # The promise
 //
+// A resource has at most one valid lease at any time, if clock rates agree within 1 % and no node
+// loses locks unnoticed. Fencing tokens only increase, whatever clocks and processes do, so a store
+// that refuses lower tokens is safe.
+//
+// # The exact form
+//
 // While the clocks of clients and nodes run at the same rate, to within 1 % of one
 // another, and are not stepped, and while no node votes that has lost state before its
 // quarantine is over, at most one lease per resource is valid at any time. Without any
