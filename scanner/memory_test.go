@@ -187,6 +187,7 @@ func TestZombieBehindBusyLocks(t *testing.T) {
 		wantGaps(t, "crowded", r, inspect.ReasonUnwatched)
 		clk.pass(10 * time.Minute)
 	}
+	t.Logf("pending %v, nodes %+v", brief(r.Pending), r.Nodes)
 	wantFindings(t, "among busy ones", r.Findings, "held_too_long lock:zombie")
 }
 
