@@ -20,6 +20,7 @@ type Watch struct {
 	holders map[uint64]int // keys by identity
 	rounds  []round        // of the nodes
 	fresh   []uint64       // keys whose holder was first seen since a round ended
+	last    []uint64       // keys that were fresh before that; the present rounds have come to some of them
 	offered int            // how many such there were, with those that found no room
 	crowded bool           // some found none
 	whole   time.Time      // all locks that were there at that time have been seen; zero: not so
@@ -97,8 +98,9 @@ func (w *Watch) place(node string) int {
 }
 
 // makeRoom reports whether there is room for one more lock, and whether that lock or another is dropped. Each new
-// lock has the same chance to stay. One that says since when it is held is remembered to check what it says: it can do
-// without.
+// lock has the same chance to stay, and so have those of the round before that this one has not come to: else the locks that
+// a round sees first would never find room. A lock that says since when it is held is remembered to check what it says: it
+// can do without.
 func (w *Watch) makeRoom(says bool) (room, full bool) {
 	if says && w.saying < w.limit || !says && len(w.seen)-w.saying < w.limit {
 		return true, false
@@ -108,16 +110,40 @@ func (w *Watch) makeRoom(says bool) (room, full bool) {
 		return false, false
 	}
 	w.offered++
-	i := rand.IntN(w.offered)
-	if i >= len(w.fresh) {
-		return false, true
+	for {
+		i := rand.IntN(w.offered + len(w.last))
+		var dropped bool
+		switch j := i - len(w.fresh); {
+		case j < 0:
+			w.remove(take(&w.fresh, i))
+			dropped = true
+		case j < len(w.last):
+			if k := take(&w.last, j); w.awaits(k) {
+				w.remove(k)
+				dropped = true
+			}
+		default:
+			return false, true
+		}
+		if dropped {
+			w.offered-- // Note counts the newcomer
+			return true, true
+		}
 	}
-	w.remove(w.fresh[i])
-	last := len(w.fresh) - 1
-	w.fresh[i] = w.fresh[last]
-	w.fresh = w.fresh[:last]
-	w.offered-- // Note counts the newcomer
-	return true, true
+}
+
+// take takes an element out, and puts the last one in its place.
+func take(from *[]uint64, i int) uint64 {
+	all := *from
+	k, last := all[i], len(all)-1
+	all[i], *from = all[last], all[:last]
+	return k
+}
+
+// awaits reports whether the present round of a key's node has not come to it yet.
+func (w *Watch) awaits(k uint64) bool {
+	e, known := w.seen[k]
+	return known && (e.node == adrift || e.round != w.rounds[e.node].number)
 }
 
 func (w *Watch) remove(k uint64) {

@@ -110,15 +110,20 @@ func (p *pass) lookAround(ctx context.Context, found []*candidate) {
 		return
 	}
 	replies := make([][]keyreader.Value, len(p.sources))
+	crowds := crowdsOf(found)
+	var inside []keyreader.Value
 	var wg sync.WaitGroup
 	for i := range p.sources {
 		if i == p.index && p.hasPage() {
-			wg.Go(func() { p.lookAtCrowds(ctx, found) })
+			wg.Go(func() { inside = p.lookAtSource(ctx, i, crowds) })
 		} else {
 			wg.Go(func() { replies[i] = p.lookAtSource(ctx, i, found) })
 		}
 	}
 	wg.Wait()
+	for i, look := range inside { // the others have read the candidates until now
+		crowds[i].own = look
+	}
 	for i, c := range found {
 		if p.hasPage() {
 			c.looks = append(c.looks, c.own)
@@ -131,17 +136,11 @@ func (p *pass) lookAround(ctx context.Context, found []*candidate) {
 	}
 }
 
-// lookAtCrowds reads the hashes whose fields are more than a page has: many readers, perhaps.
-func (p *pass) lookAtCrowds(ctx context.Context, found []*candidate) {
-	crowds := slices.DeleteFunc(slices.Clone(found), func(c *candidate) bool {
+// crowdsOf are the hashes whose fields are more than a page has: many readers, perhaps.
+func crowdsOf(found []*candidate) []*candidate {
+	return slices.DeleteFunc(slices.Clone(found), func(c *candidate) bool {
 		return c.own.Type != keyreader.Hash || c.own.Fields != nil
 	})
-	if len(crowds) == 0 {
-		return
-	}
-	for i, look := range p.lookAtSource(ctx, p.index, crowds) {
-		crowds[i].own = look
-	}
 }
 
 // hasPage reports whether a page of the master has its values. A replica may lack what its master has granted.
@@ -151,7 +150,7 @@ func (p *pass) hasPage() bool { return p.own != nil && p.own.source.Replica == n
 // asked about all keys, and reports those of other masters' slots as missing.
 func (p *pass) lookAtSource(ctx context.Context, at int, found []*candidate) []keyreader.Value {
 	src := p.sources[at]
-	if src.silent.Load() || len(p.peers[at]) == 0 || ctx.Err() != nil {
+	if len(found) == 0 || src.silent.Load() || len(p.peers[at]) == 0 || ctx.Err() != nil {
 		return nil
 	}
 	keys := make([]string, len(found))

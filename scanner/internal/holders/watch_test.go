@@ -1,0 +1,62 @@
+package holders
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestALockThatIsSeenFirstFindsRoom: the holders of all other locks change from round to round, and there are more of them
+// than room. When a round sees this lock, it cannot know yet which of those it remembers have changed.
+func TestALockThatIsSeenFirstFindsRoom(t *testing.T) {
+	const others, room = 120, 100
+	w, now := NewWatch(room, NewDigest()), time.Unix(1e9, 0)
+	var first time.Time
+	for round := range 60 {
+		w.Begin("a", now)
+		for k := range others + 1 {
+			l := Look{Node: "a", Key: fmt.Sprint(k), Identity: fmt.Sprint(round, k), Distinct: PerLease, At: now, TTL: time.Minute}
+			if k == 0 {
+				l.Identity = "lasting"
+			}
+			if k == 0 && round < 10 {
+				continue // by then the room is full of those that are seen last
+			}
+			if seen := w.Note(l); k == 0 {
+				first = seen.First
+			}
+		}
+		w.EndRound("a")
+		if len(w.seen) > room || len(w.last) > room {
+			t.Fatalf("round %d: %d remembered, %d of them young", round, len(w.seen), len(w.last))
+		}
+		now = now.Add(time.Minute)
+	}
+	if held := now.Sub(first); first.IsZero() || held < 10*time.Minute {
+		t.Errorf("first seen at %v, %v before the end of 50 rounds", first, held)
+	}
+}
+
+// TestLastingLocksKeepTheirRoom, also those that a round sees last: only one that was seen once makes room.
+func TestLastingLocksKeepTheirRoom(t *testing.T) {
+	const others, room, lasting = 200, 100, 50
+	w, now := NewWatch(room, NewDigest()), time.Unix(1e9, 0)
+	note := func(key, identity string) Observed {
+		return w.Note(Look{Node: "a", Key: key, Identity: identity, Distinct: PerLease, At: now, TTL: time.Minute})
+	}
+	for round := range 20 {
+		w.Begin("a", now)
+		for k := range others {
+			if round > 1 { // the lasting ones were alone for two rounds
+				note(fmt.Sprint("other", k), fmt.Sprint(round, k))
+			}
+		}
+		for k := range lasting {
+			if seen := note(fmt.Sprint("lasting", k), fmt.Sprint("l", k)); !seen.First.Equal(time.Unix(1e9, 0)) {
+				t.Fatalf("round %d: lock %d is remembered since %v", round, k, seen.First)
+			}
+		}
+		w.EndRound("a")
+		now = now.Add(time.Minute)
+	}
+}
