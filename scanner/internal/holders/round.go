@@ -44,18 +44,8 @@ func (w *Watch) settle() {
 	if rounds := w.current(); len(rounds) > 0 {
 		w.whole = slices.MinFunc(rounds, func(a, b round) int { return a.done.Compare(b.done) }).done
 	}
-	w.last = w.young()
-	w.fresh, w.offered, w.crowded = w.fresh[:0], 0, false
-}
-
-// young returns the keys whose holder was seen in one round only, if there is too little room for all locks.
-func (w *Watch) young() []uint64 {
-	if !w.crowded {
-		return nil
-	}
-	all := slices.DeleteFunc(append(w.last, w.fresh...), func(k uint64) bool { return w.seen[k].looks != 1 })
-	slices.Sort(all)
-	return slices.Compact(all)
+	w.draw()
+	w.fresh, w.crowded = w.fresh[:0], false
 }
 
 // current returns the rounds of the existing nodes.
@@ -90,6 +80,8 @@ func (w *Watch) Keep(nodes []string) {
 			w.seen[k] = e
 		}
 	}
+	w.without = 0
+	clear(w.refused)
 	for _, node := range nodes {
 		w.rounds[w.place(node)].looking = true
 	}

@@ -1,6 +1,7 @@
 package holders
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -8,22 +9,22 @@ import (
 )
 
 // Watch remembers since when the locks of one source have had one holder. A full watch keeps the oldest locks. Among
-// new ones chance decides, so that no lock stays unseen for long behind many short ones. It is safe for concurrent
-// use: the nodes of a cluster share it, because keys move between them.
+// new ones chance decides at the end of a round, whose order then does not matter: no lock stays unseen for long behind
+// many short ones. It is safe for concurrent use: the nodes of a cluster share it, because keys move between them.
 type Watch struct {
 	limit int
 
 	mu      sync.Mutex
 	digest  Digest
 	seen    map[uint64]lease
-	saying  int            // of seen, those that say since when they are held; they take no room from the others
-	holders map[uint64]int // keys by identity
-	rounds  []round        // of the nodes
-	fresh   []uint64       // keys whose holder was first seen since a round ended
-	last    []uint64       // keys that were fresh before that; the present rounds have come to some of them
-	offered int            // how many such there were, with those that found no room
-	crowded bool           // some found none
-	whole   time.Time      // all locks that were there at that time have been seen; zero: not so
+	saying  int              // of seen, those that say since when they are held; they take no room from the others
+	holders map[uint64]int   // keys by identity
+	rounds  []round          // of the nodes
+	fresh   []uint64         // keys whose holder was first seen since a round ended
+	refused map[uint64]lease // of those that found no room since then: all, or a sample of as many as there is room for
+	without int              // how many found none
+	crowded bool             // there was too little room
+	whole   time.Time        // all locks that were there at that time have been seen; zero: not so
 }
 
 // round is one way through all locks of a node.
@@ -37,7 +38,8 @@ type round struct {
 
 // NewWatch makes a Watch for up to limit locks.
 func NewWatch(limit int, d Digest) *Watch {
-	return &Watch{limit: limit, digest: d, seen: make(map[uint64]lease), holders: make(map[uint64]int)}
+	return &Watch{limit: limit, digest: d, seen: make(map[uint64]lease), holders: make(map[uint64]int),
+		refused: make(map[uint64]lease)}
 }
 
 // Note records a look at a lock.
@@ -50,8 +52,12 @@ func (w *Watch) Note(s Look) (o Observed) {
 		if s.Distinct == Indistinct && s.TTL < s.Worth {
 			return Observed{}
 		}
-		var room bool
-		if room, o.Full = w.makeRoom(s.Says); !room {
+		if !w.hasRoom(s.Says) {
+			w.crowded = true
+			if !s.Says { // one that says since when it is held is remembered to check what it says: it can do without
+				o.Full = true
+				w.refuse(k, w.begin(id, &s, w.place(s.Node)))
+			}
 			return o
 		}
 	}
@@ -61,13 +67,13 @@ func (w *Watch) Note(s Look) (o Observed) {
 			w.drop(&e)
 		}
 		if !e.fresh && !s.Says {
-			w.fresh, w.offered = append(w.fresh, k), w.offered+1
+			w.fresh = append(w.fresh, k)
 		}
-		e = lease{identity: id, first: s.At, whole: w.whole, expiry: s.At.Add(s.TTL), fresh: e.fresh || !s.Says,
-			says: s.Says, round: w.rounds[place].number - 1}
+		e = w.begin(id, &s, place)
 		w.add(&e)
+	} else {
+		e.see(&s, place, w.rounds[place].number)
 	}
-	e.see(&s, place, w.rounds[place].number)
 	w.seen[k] = e
 	o.Whole, o.Looks = e.whole, e.looks
 	if s.Distinct != PerClient || e.looks >= leastLooks {
@@ -97,53 +103,57 @@ func (w *Watch) place(node string) int {
 	return i
 }
 
-// makeRoom reports whether there is room for one more lock, and whether that lock or another is dropped. Each new
-// lock has the same chance to stay, and so have those of the round before that this one has not come to: else the locks that
-// a round sees first would never find room. A lock that says since when it is held is remembered to check what it says: it
-// can do without.
-func (w *Watch) makeRoom(says bool) (room, full bool) {
-	if says && w.saying < w.limit || !says && len(w.seen)-w.saying < w.limit {
-		return true, false
-	}
-	w.crowded = true
-	if says {
-		return false, false
-	}
-	w.offered++
-	for {
-		i := rand.IntN(w.offered + len(w.last))
-		var dropped bool
-		switch j := i - len(w.fresh); {
-		case j < 0:
-			w.remove(take(&w.fresh, i))
-			dropped = true
-		case j < len(w.last):
-			if k := take(&w.last, j); w.awaits(k) {
-				w.remove(k)
-				dropped = true
-			}
-		default:
-			return false, true
-		}
-		if dropped {
-			w.offered-- // Note counts the newcomer
-			return true, true
-		}
-	}
+// begin is the first look at a holder.
+func (w *Watch) begin(id uint64, s *Look, place int) lease {
+	number := w.rounds[place].number
+	e := lease{identity: id, first: s.At, whole: w.whole, expiry: s.At.Add(s.TTL), fresh: !s.Says, says: s.Says,
+		round: number - 1}
+	e.see(s, place, number)
+	return e
 }
 
-// take takes an element out, and puts the last one in its place.
-func take(from *[]uint64, i int) uint64 {
-	all := *from
-	k, last := all[i], len(all)-1
-	all[i], *from = all[last], all[:last]
-	return k
+func (w *Watch) hasRoom(says bool) bool {
+	return says && w.saying < w.limit || !says && len(w.seen)-w.saying < w.limit
 }
 
-// awaits reports whether the present round of a key's node has not come to it yet.
-func (w *Watch) awaits(k uint64) bool {
-	e, known := w.seen[k]
-	return known && (e.node == adrift || e.round != w.rounds[e.node].number)
+// refuse keeps a new lock for the lottery at the end of the round, or gives it the place of another one there.
+func (w *Watch) refuse(k uint64, e lease) {
+	if _, again := w.refused[k]; again {
+		return
+	}
+	if w.without++; len(w.refused) == w.limit {
+		if rand.IntN(w.without) >= w.limit {
+			return
+		}
+		for other := range w.refused {
+			delete(w.refused, other)
+			break
+		}
+	}
+	w.refused[k] = e
+}
+
+// draw gives places of new locks to those that found no room. Each has the same chance.
+func (w *Watch) draw() {
+	winners, rest := 0, w.without
+	for i := range w.fresh {
+		if rand.IntN(len(w.fresh)-i+rest) < rest {
+			winners, rest = winners+1, rest-1
+		}
+	}
+	rand.Shuffle(len(w.fresh), func(i, j int) { w.fresh[i], w.fresh[j] = w.fresh[j], w.fresh[i] })
+	next := slices.Collect(maps.Keys(w.refused))
+	slices.Sort(next) // digests: their order is as good as any
+	rand.Shuffle(len(next), func(i, j int) { next[i], next[j] = next[j], next[i] })
+	for i := range min(winners, len(next)) {
+		w.remove(w.fresh[i])
+		e := w.refused[next[i]]
+		e.fresh = false
+		w.add(&e)
+		w.seen[next[i]] = e
+	}
+	w.without = 0
+	clear(w.refused)
 }
 
 func (w *Watch) remove(k uint64) {
@@ -173,6 +183,7 @@ func (w *Watch) Forget(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k := w.digest.Number(key)
+	delete(w.refused, k)
 	if e, ok := w.seen[k]; ok {
 		w.drop(&e)
 		e.identity = w.digest.Number("") // nobody's: an identity is never empty

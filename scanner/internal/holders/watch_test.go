@@ -27,8 +27,8 @@ func TestALockThatIsSeenFirstFindsRoom(t *testing.T) {
 			}
 		}
 		w.EndRound("a")
-		if len(w.seen) > room || len(w.last) > room {
-			t.Fatalf("round %d: %d remembered, %d of them young", round, len(w.seen), len(w.last))
+		if len(w.seen) > room || len(w.refused) > 0 {
+			t.Fatalf("round %d: %d remembered, and %d more", round, len(w.seen), len(w.refused))
 		}
 		now = now.Add(time.Minute)
 	}
