@@ -35,7 +35,7 @@ func newLock(looks []keyreader.Value, silent int) (l listing.Lock, ok bool) {
 		l.Readers = &listing.Readers{Count: int(v.Size)} // nothing else that is a lock has so many fields
 	}
 	l.TTL = first.quorumTTL(l.Quorum())
-	l.Hold.Fence = first.fence(l.Of + l.Silent)
+	l.Hold.Fence = fenceOf(first.fences, l.Of+l.Silent)
 	return l, true
 }
 
@@ -111,13 +111,13 @@ func holderMark(v *keyreader.Value) (mark string, fence uint64) {
 	return v.Identity(), 0
 }
 
-// fence returns the highest token that the holder's token is certainly not below. Each node counts independently, and
-// the holder has the highest count of a quorum. A minority may have granted too late to be heard, and may have
-// counted on from a later number.
-func (h *share) fence(nodes int) uint64 {
-	slices.Sort(h.fences)
+// fenceOf returns the highest token that a holder's or a reader's token is certainly not below, from those on the nodes that
+// have it. Each node counts independently, and the holder has the highest count of a quorum. A minority may have granted
+// too late to be heard, and may have counted on from a later number.
+func fenceOf(fences []uint64, nodes int) uint64 {
+	slices.Sort(fences)
 	unheard := nodes - (nodes/2 + 1)
-	return h.fences[max(0, len(h.fences)-1-unheard)]
+	return fences[max(0, len(fences)-1-unheard)]
 }
 
 // quorumTTL returns the TTL of the node whose expiry ends the quorum.

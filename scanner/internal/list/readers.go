@@ -49,7 +49,7 @@ func joinReaders(nodes []nodeReaders, of, silent int, now time.Time) []listing.R
 		if r.Nodes >= quorum {
 			r.TTL = v.ttls[quorum-1]
 		}
-		r.Hold.Fence = slices.Max(v.fences)
+		r.Hold.Fence = fenceOf(v.fences, of+silent)
 		all = append(all, r)
 	}
 	slices.SortFunc(all, func(a, b listing.Reader) int {

@@ -95,3 +95,22 @@ func TestReadersAreBounded(t *testing.T) {
 		t.Errorf("%+v", l.Readers)
 	}
 }
+
+// TestAReaderOnANodeThatGrantedLate: the node counted on from a later number, which the reader does not know. Its own record
+// of what it holds has the lower one.
+func TestAReaderOnANodeThatGrantedLate(t *testing.T) {
+	now := time.UnixMilli(1_700_000_000_000)
+	for late := range 3 {
+		nodes := make([]nodeReaders, 3)
+		for i := range nodes {
+			f := field(now, 'a', "a", -time.Second, time.Minute)
+			if i == late {
+				f[1] = strings.Replace(f[1], ":7|", ":9|", 1)
+			}
+			nodes[i] = nodeReaders{TTL: time.Minute, Fields: [][2]string{f}}
+		}
+		if all := joinReaders(nodes, 3, 0, now); len(all) != 1 || all[0].Hold.Fence != 7 {
+			t.Errorf("node %d: %+v", late, all)
+		}
+	}
+}
