@@ -58,7 +58,7 @@ func (e *Engine) Instance() string { return records.Instance(e.Config.Instance) 
 // Acquire implements [lock.Locker]. Calls for one resource from one engine are served
 // first come, first served, and only one of them contends with other processes. For up to
 // 10 ms after a grant, a release hands the lock to the next call, if both have the same TTL
-// and neither is Fair, unrenewed or has a MinHold. That call gets a lease of its own, and no node is asked.
+// and neither is Fair, unrenewed or for a MinHold. That call gets a lease of its own, and no node is asked.
 func (e *Engine) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 	if err := lock.ValidateResource(resource); err != nil {
 		return nil, err

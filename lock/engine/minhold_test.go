@@ -9,7 +9,7 @@ import (
 	"github.com/lockscope/lockscope/lock/engine"
 )
 
-// TestMinHoldIsNotHandedOver: the next caller of the process has to wait for it, too, and is served in time although nobody
+// TestMinHoldIsNotHandedOver: the next caller of the process also has to wait for it, and is served in time although nobody
 // tells it.
 func TestMinHoldIsNotHandedOver(t *testing.T) {
 	const hold = 30 * time.Second // longer than the TTL

@@ -33,7 +33,7 @@ type Run struct {
 // Report receives each Run before it begins. It is called on the goroutine of Acquire, with its ctx.
 type Report func(ctx context.Context, r Run)
 
-// Wrap returns a Locker that acquires from next. During an outage it tells report, and returns a lease without a lock: its
+// Wrap returns a Locker that acquires from next. During an outage it calls report, and returns a lease without a lock: its
 // Fence is 0, its Remaining always the TTL, its Extend fails with the error of Acquire, and its context ends with ctx or at
 // Release, which returns nil. A call with [lock.Fenced] gets no such lease and fails as without Wrap, and neither do
 // elections, sets and semaphores: their terms and permits have numbers that nobody else may have.

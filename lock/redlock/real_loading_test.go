@@ -13,7 +13,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// TestRealLoading: a server that restarts with much data refuses commands until it has loaded it. Callers are told so,
+// TestRealLoading: a server that restarts with much data refuses commands until it has loaded it. Callers learn that,
 // as of a node that does not answer, and one that waits gets its lease once the server is done.
 func TestRealLoading(t *testing.T) {
 	t.Parallel()

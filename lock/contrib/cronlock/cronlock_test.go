@@ -89,7 +89,7 @@ func (ahead everySecond) Next(t time.Time) time.Time {
 }
 
 // TestShortJob: a job of 5 ms has ended when the clock of the other scheduler says that it is time. A minimum hold keeps it
-// from running there, too.
+// from running there as well.
 func TestShortJob(t *testing.T) {
 	for want, opts := range map[int][]lock.AcquireOption{120: nil, 60: {lock.MinHold(600 * time.Millisecond)}} {
 		synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 )
 
-// A node must keep the lock for as long as it is told to. One that is told too little, or that deletes the key as for any
+// A node must keep the lock for as long as the release asks. One that keeps it for less, or that deletes the key as for any
 // release, lets others in before the time.
 func TestSimulationNoticesFlawsOfMinHold(t *testing.T) {
 	for name, flaw := range map[string]func(n driver.BlockingNode) driver.BlockingNode{

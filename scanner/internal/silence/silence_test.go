@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/lockscope/lockscope/lock/locktest/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // monday is when all worlds begin.
 func monday() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
