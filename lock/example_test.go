@@ -14,7 +14,7 @@ import (
 
 func Example() {
 	ctx := context.Background()
-	locker, err := redlock.Open([]string{"10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379"})
+	locker, err := redlock.Open([]string{"127.0.0.1:6379"})
 	if err != nil {
 		log.Fatal(err)
 	}

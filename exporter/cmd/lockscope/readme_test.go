@@ -13,30 +13,38 @@ import (
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
 )
 
-// addressesOfREADME are the addresses of the three nodes in its code and in its commands.
-var addressesOfREADME = []string{"10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379"}
+// one and three are how README.md opens one Redis and three, and addresses are theirs.
+const (
+	one   = `redlock.Open([]string{"127.0.0.1:6379"})`
+	three = `redlock.Open([]string{"10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379"})`
+)
 
-// shown returns the part of README.md between two comments, with these servers as its nodes.
-func shown(t *testing.T, begin, end string, servers []*redisproc.Server) string {
+var addresses = []string{"10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379"}
+
+// shown returns the part of README.md between two comments, which has this text.
+func shown(t *testing.T, name, has string) string {
 	t.Helper()
 	readme, err := os.ReadFile("../../../README.md")
 	cmdtest.Must(t, err)
-	_, rest, ok := strings.Cut(string(readme), begin)
-	text, _, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		t.Fatalf("README.md has no %q ... %q", begin, end)
+	_, rest, ok := strings.Cut(string(readme), "<!-- "+name+" -->\n```")
+	text, _, closed := strings.Cut(rest, "```\n<!-- /"+name+" -->")
+	if !ok || !closed || !strings.Contains(text, has) {
+		t.Fatalf("README.md has no %s with %q", name, has)
 	}
-	for i, address := range addressesOfREADME {
-		if !strings.Contains(text, address) {
-			t.Fatalf("%s is not in\n%s", address, text)
-		}
+	return strings.TrimSpace(strings.TrimPrefix(text, "go\n"))
+}
+
+// onServers puts servers in place of README.md's three nodes.
+func onServers(text string, servers []*redisproc.Server) string {
+	for i, address := range addresses {
 		text = strings.ReplaceAll(text, address, servers[i].Addr())
 	}
 	return text
 }
 
-// programOfREADME builds the README's code as a reader who copies it would.
-func programOfREADME(t *testing.T, servers []*redisproc.Server) (bin string) {
+// programOfREADME builds the README's code as a reader who copies it would, with this call in place of the one that
+// opens one Redis.
+func programOfREADME(t *testing.T, open string) (bin string) {
 	t.Helper()
 	source := `package main
 
@@ -55,7 +63,7 @@ func charge(_ context.Context, order int, fence uint64) error {
 }
 
 func main() {
-` + shown(t, "<!-- example -->\n```go\n", "```\n<!-- /example -->", servers) + "}\n"
+` + strings.Replace(shown(t, "example", one), one, open, 1) + "\n}\n"
 	path := filepath.Join(t.TempDir(), "use.go")
 	cmdtest.Must(t, os.WriteFile(path, []byte(source), 0o600))
 	bin = strings.TrimSuffix(path, ".go")
@@ -75,16 +83,32 @@ func says(t *testing.T, dir, line string) (string, error) {
 	return string(out), err
 }
 
-// TestUseOfREADME follows the README on new servers. Its program fails with an error that shows one command; that
-// command is run as printed; then the program works at once. A try that a busy machine spoils, because a node did not
-// answer in time, is repeated.
+// charges waits until a program has done its work. A try that a busy machine spoils, because a node did not answer in
+// time, is repeated.
+func charges(t *testing.T, dir, program string) {
+	t.Helper()
+	cmdtest.Eventually(t, "the program works", func() bool {
+		out, err := says(t, dir, program)
+		if strings.Contains(out, "may not vote") {
+			t.Fatal(out)
+		}
+		return err == nil && out == "charged 1001 true\n"
+	})
+}
+
+// TestUseOfREADME follows the README on new servers. On one, its program works. On three it fails with an error that
+// shows one command; that command is run as printed; then the program works at once.
 func TestUseOfREADME(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := buildStatic(filepath.Join(dir, "lockscope")); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
+	charges(t, dir, programOfREADME(t, strings.Replace(one, "127.0.0.1:6379", locktest.Servers(t, 1)[0].Addr(), 1)))
 	servers := locktest.Servers(t, 3)
-	program := programOfREADME(t, servers)
+	if shown(t, "three", three) != "locker, err := "+three {
+		t.Error("README.md opens three nodes in another way")
+	}
+	program := programOfREADME(t, onServers(three, servers))
 	named := regexp.MustCompile(`vouch for them, once: (lockscope init .*)\n`)
 	line := ""
 	cmdtest.Eventually(t, "the program names a command", func() bool {
@@ -98,20 +122,14 @@ func TestUseOfREADME(t *testing.T) {
 		}
 		return line != ""
 	})
-	if want := strings.TrimSpace(shown(t, "<!-- init -->\n```\n", "```\n<!-- /init -->", servers)); want != line {
+	if want := onServers(shown(t, "init", addresses[0]), servers); want != line {
 		t.Errorf("README.md shows\n%s\nand the error names\n%s", want, line)
 	}
 	cmdtest.Eventually(t, "the command is done", func() bool {
 		out, err := says(t, dir, line)
 		return err == nil && strings.Contains(out, "vouched for 3 nodes")
 	})
-	cmdtest.Eventually(t, "the program works", func() bool {
-		out, err := says(t, dir, program)
-		if strings.Contains(out, "may not vote") {
-			t.Fatalf("after %s: %s", line, out)
-		}
-		return err == nil && out == "charged 1001 true\n"
-	})
+	charges(t, dir, program)
 }
 
 // buildStatic builds as the image does, so that both share the work.
