@@ -7,8 +7,7 @@
 //
 // # Invariants
 //
-// Of the lock: I1 one lease at a time, I2 fences, I3 lost updates, I4 a quorum holds what is valid, I5 leases end in
-// time, I6 and I7 nothing is left behind, I8 liveness, I10 errors. They are checked of each lease of a construct, too.
+// Of the lock: I1 to I8 and I10 of the list in lock/proof/EVIDENCE.md, of each lease of a construct too.
 // So is the order of those that wait, of locks and of permits. Messages that are lost and nodes that fail change it
 // between processes, so Q2 is checked of calm histories:
 //
