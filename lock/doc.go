@@ -2,9 +2,8 @@
 // carry fencing tokens and signal their loss. Waiting costs the servers almost nothing, and
 // traces show which caller waits for which holder.
 //
-// This package defines the API: [Locker], [Lease], [Do], options and errors. Package locktrace has the hooks that report
-// the steps of the algorithm.
-// Other packages make the Locker: redlock on Redis, pglock on PostgreSQL, etcdlock on etcd,
+// This package defines the API: [Locker], [Lease], [Do], options and errors. Package locktrace defines hooks for the
+// steps of the algorithm. Other packages make the Locker: redlock on Redis, pglock on PostgreSQL, etcdlock on etcd,
 // zklock on ZooKeeper, redsynclock on redsync, and memlock in memory, for tests.
 //
 //	locker, err := redlock.Open([]string{"10.0.0.1:6379", "10.0.0.2:6379", "10.0.0.3:6379"})
@@ -21,19 +20,17 @@
 //
 // # The exact form
 //
-// While the clocks of clients and nodes run at the same rate, to within 1 % of one
-// another, and are not stepped, and while no node votes that has lost state before its
-// quarantine is over, at most one lease per resource is valid at any time. Without any
-// timing assumption, as long as the nodes keep their counters, fencing tokens are
-// unique and increase from one grant to the next; a lease handed over inside a process
-// takes the next of its grant's run. So a resource that rejects lower tokens is safe. A
-// lost lease is signalled no later than its validity ends, by a local timer that needs
-// no network, as soon as the process gets to run.
+// At most one lease per resource is valid at any time, while the clocks of clients and nodes run at the same rate, to
+// within 1 % of one another, and are not stepped, and no node that lost its data votes before its quarantine ends.
+// Without any timing assumption, as long as the nodes keep their counters, fencing tokens are unique and increase from
+// one grant to the next; a lease passed on inside one process gets the next number reserved with that grant. So a
+// resource that rejects lower tokens is safe. A lost lease is signalled no later than its validity ends, by a local
+// timer that needs no network, as soon as the process gets to run.
 //
 // # Errors and units
 //
 // Test errors with [errors.Is] against the Err variables, or map them to one word with
-// [ReasonOf]. [HeldError], [QuorumError], [WaitError], [DeadlockError] and [ReleaseError] carry the
+// [ReasonOf]. [HeldError], [QuorumError], [WaitError], [DeadlockError] and [ReleaseError] give the
 // details. Durations are [time.Duration] values, and a [Locker] or [Lease] may be used by many
 // goroutines at once.
 //

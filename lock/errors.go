@@ -2,8 +2,8 @@ package lock
 
 import "errors"
 
-// The errors of this package. Test for them with [errors.Is]: what they are wrapped in has the resource, the nodes and,
-// if a context ended, its error.
+// The errors of this package. Test for them with [errors.Is]. The errors that wrap them name the resource and the nodes
+// and, if a context ended, wrap its error.
 var (
 	// Of Acquire:
 
@@ -25,8 +25,8 @@ var (
 
 	// Causes of the end of a lease's context, and errors of Extend and Release:
 
-	// ErrLost means that the lease ended before it was released: its validity ran out,
-	// or a quorum no longer has it.
+	// ErrLost means that the lease ended before it was released: its validity expired,
+	// or a quorum of nodes no longer holds it.
 	ErrLost = errors.New("lock: lease lost")
 	// ErrReleased is the cause of a lease's context after Release.
 	ErrReleased = errors.New("lock: lease released")
@@ -36,8 +36,8 @@ var (
 	// extended; see [ReleaseError]. It also means that there is no lease to act on.
 	ErrNotHeld = errors.New("lock: not held")
 
-	// Of invalid input, before any command is sent. The exceptions are [Fenced] and the number of slots of a semaphore,
-	// whose ErrInvalidOption needs an answer of the nodes:
+	// Of invalid input, before any command is sent. Two checks come later, because they need the nodes: [Fenced] and the
+	// size of a semaphore.
 
 	// ErrInvalidResource means that the resource name is not allowed; see
 	// [ValidateResource].

@@ -53,8 +53,8 @@ type HeldError struct {
 	// Refused is how many of Nodes refused. It can be too few to rule out a quorum if
 	// one node was asked before the others.
 	Refused, Nodes int
-	// Granted is how many nodes granted the lock; those grants were wasted. Nodes in none of
-	// Granted, Refused and Errors had not answered yet or were not asked.
+	// Granted is how many nodes granted the lock; these grants were undone. Nodes not counted
+	// anywhere had not answered, or were not asked.
 	Granted int
 	// Named is how many of the nodes that refused named Holder. The others may name an
 	// earlier holder, or an attempt that will fail.

@@ -40,14 +40,14 @@ type Lease interface {
 	Context() context.Context
 
 	// Fence returns the fencing token. Tokens are unique per resource and increase
-	// from one grant to the next. A lease handed over inside a process takes the next
-	// token of its grant's run. A store that rejects tokens lower than the highest it has
+	// from one grant to the next. A lease passed on inside a process gets the next
+	// token reserved with its grant. A store that rejects tokens lower than the highest it has
 	// seen is safe, whatever happens to clocks and processes. Fence returns 0 if the
 	// nodes keep no counters; see [Fenced].
 	Fence() uint64
 
-	// Remaining returns the validity left; zero or less once the lease is over. Its
-	// clock also counts the time during which the machine is suspended.
+	// Remaining returns the validity left; zero or less once the lease is over. Time in
+	// suspend counts.
 	Remaining() time.Duration
 
 	// Extend renews the lease for its full TTL from now. Leases acquired with NoRenew

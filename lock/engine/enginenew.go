@@ -31,7 +31,7 @@ func NewEngine(nodes []driver.Node, opts ...lock.Option) (*Engine, error) {
 func (s *Settings) NewEngine(members []driver.Node) (*Engine, error) {
 	switch {
 	case len(members) != s.nodes:
-		return nil, fmt.Errorf("%w: %d nodes with settings for %d", lock.ErrInvalidNode, len(members), s.nodes)
+		return nil, fmt.Errorf("%w: got %d nodes, settings are for %d", lock.ErrInvalidNode, len(members), s.nodes)
 	case len(s.Driver) > 0:
 		return nil, notOfDriver(s.Driver[0])
 	}

@@ -51,7 +51,7 @@ type Revocation struct {
 // Revoked is one holder whose lease was revoked.
 type Revoked struct {
 	lock.Sighting                   // as it was before the revoke
-	Mark          lock.RevokedError // what the holder learns. It is that of an earlier revoke if there was one
+	Mark          lock.RevokedError // what the holder reads. If the lease was revoked before, the earlier mark
 	Again         bool              // the lease was revoked before
 }
 

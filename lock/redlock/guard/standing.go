@@ -63,7 +63,7 @@ func (c *Change) replaces(m *Member) error {
 	case c.Old == c.New || is == c.Old || is == c.New:
 		return nil
 	}
-	return fmt.Errorf("%w: it has %v, and this change is from %v to %v: give the one that it has as the old one",
+	return fmt.Errorf("%w: its configuration is %v, and the change is from %v to %v: pass its own as the old one (--from)",
 		ErrStale, is, c.Old, c.New)
 }
 
@@ -115,7 +115,7 @@ func (c *Change) unlike() error {
 			return c.Wrap(m.Name, fmt.Errorf("%w: it has none: a new set of three nodes or more needs \"lockscope init\", "+
 				"and a smaller one has nothing to change", ErrStale))
 		}
-		return c.Wrap(m.Name, fmt.Errorf("%w: it has %v, not %v: give the one that it has as the old one (--from)",
+		return c.Wrap(m.Name, fmt.Errorf("%w: its configuration is %v, not %v: pass it as the old one (--from)",
 			ErrStale, read.Fingerprint, c.New))
 	}
 	return nil
@@ -129,7 +129,7 @@ func (c *Change) enough(what string) error {
 		if err := c.unlike(); err != nil {
 			return err
 		}
-		return fmt.Errorf("%w: only %d of %d nodes have this configuration: give the previous one as the old one",
+		return fmt.Errorf("%w: only %d of %d nodes have this configuration: pass the previous one as the old one",
 			ErrNotReached, count(c.To, c.isSettled), len(c.To))
 	}
 	for _, set := range []struct {

@@ -126,7 +126,7 @@ func (c *contest) acquireLease() (*lease.Lease, error) {
 			return l, nil
 		}
 		l.Lose()
-		c.last = fmt.Errorf("%w: %q ran out while this process stood still", lock.ErrTooLate, l.Resource())
+		c.last = fmt.Errorf("%w: %q expired while this process was paused", lock.ErrTooLate, l.Resource())
 		if c.req.Opts.NoWait || c.attempts > 0 && c.spent() {
 			return nil, c.last
 		}
