@@ -36,16 +36,12 @@ type AcquireOption interface{ acquireOption(*AcquireOptions) }
 // AcquireOptions is what the options of one Acquire say. Implementations and decorators of Locker read it.
 type AcquireOptions struct {
 	TTL         time.Duration
-	NoWait      bool
 	MaxWait     time.Duration // 0: only ctx bounds the wait
 	MaxAttempts int           // 0: no limit
-	NoRenew     bool
 	MinHold     time.Duration // 0: a release frees the resource at once
 	MaxHold     time.Duration
-	Fair        bool
-	Fenced      bool
 
-	FailOnDeadlock bool
+	NoWait, NoRenew, Fair, Fenced, FailOnDeadlock bool
 
 	HoldReason string // why the lock is held, for others to read
 	Kind       Kind   // what the lock is part of, for others to read

@@ -55,8 +55,6 @@ type Terms struct {
 	Traced  context.Context // of the Acquire, for the lease
 	Queue   *nodes.Calls
 	Opts    lock.AcquireOptions
-	Since   time.Time // by the wall clock: the attempt is of then
-	Origin  nodes.Origin
 	Earlier []string // holder records of this Acquire's earlier attempts
 	Reserve uint64   // fences asked for: its own, and those to hand over
 	Gate    int      // index of the node whose queue is joined
@@ -67,8 +65,9 @@ type Terms struct {
 	Yields    bool              // at the gate it is Fair: nobody has named the caller
 }
 
-// New prepares an attempt with a token of its own. Run makes it.
-func New(e *nodes.Set, t Terms) *Attempt {
+// New prepares an attempt with a token of its own. Run makes it. The holder record has the time since when the lock is
+// held, by the wall clock, and who holds it.
+func New(e *nodes.Set, t Terms, since time.Time, by nodes.Origin) *Attempt {
 	a := &Attempt{
 		Terms: t, Set: e, Timeout: e.Config.NodeTimeout(t.Opts.TTL),
 		Ready: await.NewSignal(),
@@ -79,8 +78,8 @@ func New(e *nodes.Set, t Terms) *Attempt {
 		Tally: ballot.Tally{Nodes: len(e.Nodes)},
 	}
 	a.Req = driver.AcquireRequest{
-		Key: t.Queue.Key, Token: newToken(), Holder: e.HolderRecord(t.Since, t.Origin), TTL: t.Opts.TTL, Run: t.Reserve,
-		Floor: uint64(max(t.Since.UnixMicro(), 1)), Fair: t.Opts.Fair, Window: nodes.HandoffWindow, Args: &a.args,
+		Key: t.Queue.Key, Token: newToken(), Holder: e.HolderRecord(since, by), TTL: t.Opts.TTL, Run: t.Reserve,
+		Floor: uint64(max(since.UnixMicro(), 1)), Fair: t.Opts.Fair, Window: nodes.HandoffWindow, Args: &a.args,
 		Mode: driver.Mode(t.Opts.Mode), Bar: Bar(e, &t.Opts), Semaphore: offersNone(t.Semaphore),
 	}
 	for i, n := range e.Nodes {

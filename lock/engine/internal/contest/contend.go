@@ -51,7 +51,8 @@ func (c *contest) contend(ctx context.Context) (attempt.Beginning, error) {
 func (c *contest) try(ctx context.Context) (*attempt.Attempt, ballot.Result) {
 	c.attempts++
 	c.tries++
-	try := attempt.New(c.engine.Set, c.terms(ctx))
+	since := time.Now() // before terms, which may have to subscribe on the gate first
+	try := attempt.New(c.engine.Set, c.terms(ctx), since, c.req.Origin)
 	hooked := c.req.Traces.AttemptStart(ctx, try.Start)
 	began := time.Now()
 	res := try.Run(hooked)

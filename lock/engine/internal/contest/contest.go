@@ -27,7 +27,6 @@ type contest struct {
 	group  group
 
 	line    *queue.Queue         // of the callers of this process that want any member
-	left    bool                 // the turn of the line is passed on, or will be
 	members map[int]*queue.Queue // with the calls about each member; without the line
 	member  int                  // that the coming attempt asks for
 	round   int                  // members to try before the call waits again
@@ -43,6 +42,7 @@ type contest struct {
 	attempts int
 	tries    int  // of them, in the queue, or at one member without
 	counted  int  // attempts or rounds that MaxAttempts counts
+	left     bool // the turn of the line is passed on, or will be
 	sweeping bool // the attempts do not queue
 	waited   bool
 	named    bool // the coming attempt follows a call by name, or an offer

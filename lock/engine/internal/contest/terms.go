@@ -2,7 +2,6 @@ package contest
 
 import (
 	"context"
-	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -11,8 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
-// terms are those of the coming attempt. The time is taken before waiter, which may have to
-// subscribe on the gate first.
+// terms are those of the coming attempt.
 func (c *contest) terms(ctx context.Context) attempt.Terms {
 	c.drainWake()
 	if c.queues() && !(c.group.any && c.named) {
@@ -23,8 +21,8 @@ func (c *contest) terms(ctx context.Context) attempt.Terms {
 		Start: locktrace.AttemptStart{
 			Resource: c.group.resourceOf(c.member), Attempt: c.attempts, GateFirst: c.gateFirst(key),
 		},
-		Traces: c.req.Traces, Traced: c.req.Traced, Queue: &c.queueOf(c.member).Calls, Opts: c.req.Opts, Since: time.Now(),
-		Origin: c.req.Origin, Earlier: c.earlier, Reserve: c.reserve(), Gate: c.gate.choose(key, c.engine.Nodes),
+		Traces: c.req.Traces, Traced: c.req.Traced, Queue: &c.queueOf(c.member).Calls, Opts: c.req.Opts,
+		Earlier: c.earlier, Reserve: c.reserve(), Gate: c.gate.choose(key, c.engine.Nodes),
 		Semaphore: c.group.semaphore(c.member, !c.sweeping), Contender: c.line,
 		// A caller that was named must not yield: the gate may have it in the queue again, from its attempt before, and would
 		// name another for the member that this attempt wins on the other nodes.

@@ -44,11 +44,11 @@ func (s *Set) AcquireArgs(req *driver.AcquireRequest, at Place) []any {
 	}
 	k := s.keys.of(req.Key)
 	q := s.queueOf(k, req.Semaphore, at)
-	args := make([]any, 0, 14)
+	size := 14
 	if req.Waiter != (driver.Waiter{}) || req.Fair {
-		args = make([]any, 0, 20)
+		size = 20
 	}
-	args = append(args, "evalsha", s.Acquire.Arg())
+	args := append(make([]any, 0, size), "evalsha", s.Acquire.Arg())
 	if req.Waiter.Enqueue && req.Waiter.Record != "" {
 		args = at.appendKeys(args, k.args.lock, k.args.fence, k.tombstone(req.Token), k.args.next, q.args.queue,
 			q.entry(req.Waiter.ID))
