@@ -47,6 +47,14 @@ func startPooler(ts *testscript.TestScript, args []string) cmdtest.Outcome {
 	return cmdtest.Outcome{}
 }
 
+// overPooler NAME STATEMENT... runs statements over a pooler in a connection that then ends, and shows the rows.
+func overPooler(ts *testscript.TestScript, args []string) cmdtest.Outcome {
+	conn, err := pgx.Connect(of(ts).Context(), ts.Getenv(args[0]))
+	ts.Check(err)
+	defer func() { _ = conn.Close(context.Background()) }()
+	return query(ts, conn, strings.Join(args[1:], "; "))
+}
+
 // putFile SERVER NAME FILE puts a file of the script into the server's folder, and shows its path.
 func putFile(ts *testscript.TestScript, args []string) cmdtest.Outcome {
 	path, err := system[*pgproc.Server](ts, args[0]).Put(args[1], []byte(ts.ReadFile(args[2])))

@@ -19,7 +19,7 @@ import (
 func systemVerbs() map[string]verb {
 	return map[string]verb{
 		"postgres": startPostgres, "standby": startStandby, "pooler": startPooler, "pg-file": putFile,
-		"sql": runSQL, "session": openSession,
+		"sql": runSQL, "pooled": overPooler, "session": openSession,
 		"etcd": startEtcd, "lease": grantLease, "put": putKey, "del": deleteKey, "keys": showKeys,
 		"fill-etcd":     fillEtcd,
 		"require-users": requireUsers,

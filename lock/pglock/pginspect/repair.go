@@ -49,8 +49,8 @@ func repairOf(v *session) (do inspect.Action, unsafe string) {
 	case v.prepared != "":
 		return "", "only a person can tell whether to COMMIT PREPARED or to ROLLBACK PREPARED"
 	case guardOf(v) == "":
-		return "", "its session is idle outside a transaction, as in a pool of connections: end its program, or call " +
-			"pg_terminate_backend by hand"
+		return "", fmt.Sprintf("its session is idle outside a transaction, as in a pool of connections: end its "+
+			"program, or run SELECT pg_terminate_backend(%d)", v.pid)
 	}
 	return inspect.Terminate, ""
 }
