@@ -19,10 +19,10 @@ func TestImports(t *testing.T) {
 	needed := slices.Concat(traced, []string{ // by the engine
 		module + "lock/driver", module + "lock/engine/records", "golang.org/x/sys/",
 	})
-	inner := func(below []string, rooms ...string) []string {
+	inner := func(below []string, packages ...string) []string {
 		all := slices.Clone(below)
-		for _, room := range rooms {
-			all = append(all, module+"lock/engine/internal/"+room)
+		for _, pkg := range packages {
+			all = append(all, module+"lock/engine/internal/"+pkg)
 		}
 		return all
 	}
@@ -39,7 +39,7 @@ func TestImports(t *testing.T) {
 		"github.com/cespare/xxhash/v2", "github.com/dgryski/go-rendezvous", "go.uber.org/atomic",
 		"github.com/klauspost/cpuid/v2", "golang.org/x/sys/",
 	}
-	for _, room := range []struct {
+	for _, pkg := range []struct {
 		path    string
 		allowed []string // besides the standard library
 	}{
@@ -86,15 +86,15 @@ func TestImports(t *testing.T) {
 			module + "lock/redlock/internal/standalone", module + "lock/redlock/internal/wakeup",
 		})},
 	} {
-		t.Run(room.path, func(t *testing.T) {
-			deps := dependencies(t, module+room.path)
-			if !slices.Contains(deps, module+room.path) {
+		t.Run(pkg.path, func(t *testing.T) {
+			deps := dependencies(t, module+pkg.path)
+			if !slices.Contains(deps, module+pkg.path) {
 				t.Fatalf("go list names %d packages, not this one: the check looks at nothing", len(deps))
 			}
 			for _, path := range deps {
-				if path != module+room.path && !slices.ContainsFunc(room.allowed,
+				if path != module+pkg.path && !slices.ContainsFunc(pkg.allowed,
 					func(allowed string) bool { return covers(allowed, path) }) {
-					t.Errorf("%s needs %s", room.path, path)
+					t.Errorf("%s needs %s", pkg.path, path)
 				}
 			}
 		})

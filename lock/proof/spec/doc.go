@@ -7,7 +7,7 @@
 //
 //	go run ./lock/proof/spec [-quick] [-model name] [-limit states] [-trace name]
 //
-// The models are in rooms under internal, each with its cases and with the test that compares it with the code:
+// The models are in packages under internal, each with its cases and with the test that compares it with the code:
 //
 //   - locks has the models of one lock;
 //   - nodes has those that say which nodes vote;
@@ -16,6 +16,6 @@
 //   - attempt has the words that the models share;
 //   - explore visits the states, and knows no model.
 //
-// No model needs another room than the last two. Each has rules, and a field for each rule that switches it off. With
+// No model needs another package than the last two. Each has rules, and a field for each rule that switches it off. With
 // all rules on, nothing is found; with any of them off, something must be.
 package main

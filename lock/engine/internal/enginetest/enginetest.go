@@ -1,4 +1,4 @@
-// Package enginetest has what the tests of the engine's rooms share.
+// Package enginetest is shared by the tests of the engine's packages.
 package enginetest
 
 import (

@@ -1,4 +1,4 @@
-// Package zktest starts a server for the tests of the rooms, and connects to it.
+// Package zktest starts a server for the tests of the packages beside it, and connects to it.
 package zktest
 
 import (

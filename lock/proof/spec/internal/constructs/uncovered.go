@@ -2,7 +2,7 @@ package constructs
 
 import "github.com/lockscope/lockscope/lock/proof/spec/internal/explore"
 
-// Uncovered are this room's explorations of what the promise excludes. Each must find a violation.
+// Uncovered are this package's explorations of what the promise excludes. Each must find a violation.
 func Uncovered() []explore.Case {
 	return []explore.Case{
 		// 66: a cycle through a lock that is not of the set.
