@@ -133,7 +133,7 @@ func (c *scanCollector) collectGaps(ch chan<- prometheus.Metric, s *scanner.Snap
 	if last.Started.IsZero() {
 		return
 	}
-	ch <- prometheus.MustNewConstMetric(c.silent, prometheus.GaugeValue, float64(s.Silent))
+	ch <- prometheus.MustNewConstMetric(c.silent, prometheus.GaugeValue, float64(last.Silents))
 	ch <- prometheus.MustNewConstMetric(c.unelected, prometheus.GaugeValue, boolean(last.Unelected))
 	gaps := make(map[inspect.Reason]int)
 	for _, g := range last.Incomplete() {

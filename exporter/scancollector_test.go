@@ -31,8 +31,8 @@ func oneNode() found {
 			Nodes: []report.NodeReport{{Node: "redis-1:6379",
 				Gaps: []inspect.Gap{{Reason: inspect.ReasonReplica}}}},
 			Gaps:     []inspect.Gap{{Reason: inspect.ReasonNoMatch}, {Reason: inspect.ReasonNoMatch}},
-			Excluded: []report.Excluded{{Findings: 2}, {Findings: 3}}},
-		MemoryFailures: 6, Silent: 3,
+			Excluded: []report.Excluded{{Findings: 2}, {Findings: 3}}, Silents: 3},
+		MemoryFailures: 6,
 		Nodes: []scanner.NodeTotals{{
 			Node: "redis-1:6379", Up: true, Locks: 7, Leaked: 1, Overlong: 2,
 			Counts:     map[inspect.Class]int{inspect.NoTTL: 1, inspect.LongTTL: 2, inspect.Orphan: 3},

@@ -142,7 +142,8 @@
 // their values: first and last look, longest pause, and the hours of the week in which it saw each. A lock is silent if
 // sweeps saw it in each hour for a day, and then not for three of its longest pauses, and ten minutes. A lock that was
 // not seen in the same hours of the week before, two more or less, is quiet by habit and not silent.
-// [Snapshot].Silent counts silent locks, and the logger names each. After three days a silent lock is forgotten.
+// A report counts silent locks and lists the latest of them, and the logger names each. After three days a silent lock
+// is forgotten.
 //
 // Sweeps are samples: they miss short leases. A lock that they see less often than once an hour is not judged, and the
 // chance gaps of others count as their pauses. Time counts only between sweeps that read every lock, and are at most

@@ -84,6 +84,15 @@ func (a *audience) announceSilence(ctx context.Context, became, ended []silence.
 	}
 }
 
+// silentLocks is what a report lists of silent locks.
+func silentLocks(all []silence.Silent, group string) (listed []report.Silent) {
+	for _, s := range all[:min(len(all), report.MaxSilent)] {
+		listed = append(listed, report.Silent{Group: group, Key: inspect.KeyText(s.Key), FirstSeen: s.First,
+			LastSeen: s.Last, Usual: s.Usual.Seconds()})
+	}
+	return listed
+}
+
 // readWhole reports whether a sweep has seen each lock of each node. A report may be incomplete all the same.
 func readWhole(r *report.Report) bool {
 	return !slices.ContainsFunc(r.Nodes, func(n report.NodeReport) bool {

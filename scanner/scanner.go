@@ -129,9 +129,9 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (report.Report, err
 		s.proof.Store(redis.Proof(&report))
 	}
 	report.Unelected = unelected
-	s.totals.add(&report)
 	became, ended, silent := s.settings.Silence.End(s.cfg.now(), readWhole(&report))
-	s.totals.silence(silent)
+	report.Silent, report.Silents = silentLocks(silent, s.settings.Group), len(silent)
+	s.totals.add(&report)
 	s.cfg.announceSilence(ctx, became, ended)
 	s.cfg.announce(ctx, report, w.Appeared())
 	errs := w.Errs()

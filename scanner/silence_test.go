@@ -17,7 +17,7 @@ func TestSilence(t *testing.T) {
 	f := startNodes(t, 1)
 	c, ctx, clock := f.clients[0], within(t), &clock{}
 	var log bytes.Buffer
-	s := newScanner(t, f.clients, scanner.WithNow(clock.now), scanner.WithEmptyAllowed(),
+	s := newScanner(t, f.clients, scanner.WithNow(clock.now), scanner.WithEmptyAllowed(), scanner.WithGroup("batch"),
 		scanner.WithLogger(slog.New(slog.NewTextHandler(&log, nil))),
 		scanner.WithExclusions(report.Exclusion{Pattern: "lock:idle", Until: time.Now().Add(1000 * time.Hour), Reason: "test"}))
 	for _, key := range []string{"lock:report", "lock:idle", "lock:stays"} {
@@ -28,7 +28,7 @@ func TestSilence(t *testing.T) {
 			clock.pass(4 * time.Minute)
 			sweep(t, s)
 		}
-		return s.Snapshot().Silent
+		return s.Snapshot().Last.Silents
 	}
 	if n := look(25 * 15); n != 0 {
 		t.Fatalf("%d silent locks while all are there", n)
@@ -39,6 +39,11 @@ func TestSilence(t *testing.T) {
 	}
 	if n := look(3); n != 1 {
 		t.Errorf("%d silent locks after 20 minutes", n)
+	}
+	all, end := s.Snapshot().Last.Silent, clock.now().Add(-20*time.Minute)
+	if len(all) != 1 || all[0].Key != "lock:report" || all[0].Group != "batch" || end.Sub(all[0].LastSeen).Abs() > time.Minute ||
+		end.Sub(all[0].FirstSeen) < 24*time.Hour || all[0].Usual < 240 || all[0].Usual > 300 {
+		t.Errorf("the report has %+v", all)
 	}
 	if text := log.String(); strings.Count(text, "silent lock") != 1 || !strings.Contains(text, "key=lock:report") {
 		t.Errorf("the log says %s", text)
@@ -62,7 +67,7 @@ func TestSilenceNeedsWholeSweeps(t *testing.T) {
 			clock.pass(4 * time.Minute)
 			sweep(t, s)
 		}
-		return s.Snapshot().Silent
+		return s.Snapshot().Last.Silents
 	}
 	look(25 * 15)
 	must(t, c.Rename(ctx, "lock:report", "lock:other").Err())

@@ -19,7 +19,6 @@ type Snapshot struct {
 	Nodes []NodeTotals  // by name, without masters that have left their cluster
 	// at its last turn, the loop left the sweep to another process: Last and Nodes are of an earlier sweep
 	Standby bool
-	Silent  int // locks that sweeps saw regularly and do not see any more; see "Silence" in the package documentation
 	// Undecided is why the loop could not tell at its last turn which process is to sweep; nil if it could. Such a
 	// process stands by for some intervals and then sweeps.
 	Undecided error
@@ -65,7 +64,6 @@ type totals struct {
 	standby   bool
 	undecided error
 	forgotten uint64
-	silent    int
 	nodes     map[string]NodeTotals
 }
 
@@ -92,13 +90,6 @@ func (t *totals) elect(undecided error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.undecided = undecided
-}
-
-// silence records how many locks are silent.
-func (t *totals) silence(n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.silent = n
 }
 
 // forget counts an error of the store.
@@ -164,7 +155,6 @@ func (t *totals) snapshot() Snapshot {
 		func(a, b NodeTotals) int { return strings.Compare(a.Node, b.Node) })
 	return Snapshot{
 		Last: t.last, Nodes: nodes, Standby: t.standby, Undecided: t.undecided, MemoryFailures: t.forgotten,
-		Silent: t.silent,
 	}
 }
 
@@ -184,7 +174,6 @@ func MergeSnapshots(snapshots ...Snapshot) Snapshot {
 		}
 		if !s.Standby { // else it is not its own any more
 			reports = append(reports, s.Last)
-			all.Silent += s.Silent
 		}
 		all.Undecided = errors.Join(all.Undecided, s.Undecided)
 		all.MemoryFailures += s.MemoryFailures

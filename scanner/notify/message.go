@@ -30,6 +30,9 @@ func newMessage(r report.Report) Message {
 	for _, n := range r.Nodes {
 		m.Group = n.Group
 	}
+	for i := range m.Silent {
+		m.Silent[i].Key = clip(m.Silent[i].Key, maxText)
+	}
 	for i := range m.Nodes {
 		m.Nodes[i].Error = clip(m.Nodes[i].Error, maxText)
 	}

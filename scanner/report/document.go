@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/base64"
+	"slices"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -32,6 +33,8 @@ type Document struct {
 	Skipped  []inspect.Gap `json:"skipped"`  // not looked for, and not asked for
 
 	Excluded []Excluded `json:"excluded,omitempty"` // findings that exclusions kept out
+	Silent   []Silent   `json:"silent,omitempty"`   // as in [Report]
+	Silents  int        `json:"silents,omitempty"`  // listed or not
 
 	Nodes    []NodeDocument    `json:"nodes"`
 	Findings []FindingDocument `json:"findings"` // confirmed and still there, worst first
@@ -105,7 +108,7 @@ func NewDocument(r Report) Document {
 		Truncated: r.Overflow > 0, Overflow: r.Overflow, Complete: !r.Standby && !r.Started.IsZero(),
 		Gaps:     append([]inspect.Gap{}, r.Incomplete()...),
 		Skipped:  append([]inspect.Gap{}, r.Skipped...),
-		Excluded: r.Excluded,
+		Excluded: r.Excluded, Silent: slices.Clone(r.Silent), Silents: r.Silents,
 		Nodes:    make([]NodeDocument, 0, len(r.Nodes)),
 		Findings: newFindingDocuments(r.Findings), Pending: newFindingDocuments(r.Pending),
 		Resolved: newFindingDocuments(r.Resolved),

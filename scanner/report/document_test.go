@@ -40,6 +40,8 @@ func TestDocument(t *testing.T) {
 		Findings: []report.Finding{finding(inspect.NoTTL, "lock:order:1", -1, ours),
 			finding(inspect.LongTTL, "lock:\xff\n", 90*time.Minute, redisson)},
 		Pending:  []report.Finding{finding(inspect.Orphan, "lock:order:2", 0, ours)},
+		Silent:   []report.Silent{{Group: "batch", Key: "lock:nightly", FirstSeen: at.Add(-48 * time.Hour), LastSeen: at, Usual: 60}},
+		Silents:  2,
 		Resolved: []report.Finding{finding(inspect.ForeignType, `"quoted"`, time.Millisecond, inspect.Hold{})},
 	})
 	d.Instance, d.Status, d.Omitted = "cron", "findings", 2

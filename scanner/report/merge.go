@@ -28,6 +28,8 @@ func Merge(reports ...Report) Report {
 		all.Excluded = append(all.Excluded, r.Excluded...)
 		all.Gaps = append(all.Gaps, r.Gaps...)
 		all.Skipped = append(all.Skipped, r.Skipped...)
+		all.Silent = append(all.Silent, r.Silent...)
+		all.Silents += r.Silents
 		all.Unelected = all.Unelected || r.Unelected
 		all.Overflow += r.Overflow
 	}
@@ -37,5 +39,7 @@ func Merge(reports ...Report) Report {
 	for _, list := range [][]Finding{all.Findings, all.Pending, all.Resolved} {
 		slices.SortStableFunc(list, func(a, b Finding) int { return Compare(&a, &b) })
 	}
+	slices.SortStableFunc(all.Silent, func(a, b Silent) int { return b.LastSeen.Compare(a.LastSeen) })
+	all.Silent = all.Silent[:min(len(all.Silent), MaxSilent)]
 	return all
 }

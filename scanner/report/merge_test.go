@@ -16,6 +16,11 @@ func TestMergedReport(t *testing.T) {
 		r.Overflow != 2 {
 		t.Errorf("two sweeps: %+v", r)
 	}
+	many := report.Report{Silent: make([]report.Silent, report.MaxSilent), Silents: 30}
+	one := report.Report{Silent: []report.Silent{{LastSeen: at(9)}}, Silents: 1}
+	if r := report.Merge(many, one); r.Silents != 31 || len(r.Silent) != report.MaxSilent || r.Silent[0].LastSeen.IsZero() {
+		t.Errorf("silent locks: %+v", r)
+	}
 	standby := report.Report{Standby: true}
 	if r := report.Merge(standby, short); r.Standby || !r.Started.Equal(at(5)) || r.Took != time.Second {
 		t.Errorf("a sweep beside a standby: %+v", r)

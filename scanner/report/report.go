@@ -18,6 +18,8 @@ type Report struct {
 	Excluded  []Excluded    // results of scanner.WithExclusions, in their order
 	Gaps      []inspect.Gap // gaps of no single node; see Incomplete
 	Skipped   []inspect.Gap // not looked for and not asked for: the report is complete all the same
+	Silent    []Silent      // the [MaxSilent] locks that became silent last, the latest first
+	Silents   int           // silent locks, listed or not
 	Standby   bool          // no sweep: another process holds the scanner's lock
 	Unelected bool          // swept without the scanner's lock, which nobody could acquire: others may have swept, too
 }

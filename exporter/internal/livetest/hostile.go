@@ -50,6 +50,7 @@ func Hostile() state.State {
 func HostileReport() (report.Report, bool) {
 	r := report.Report{Started: time.Now()}
 	for name := range Names() {
+		r.Silent = append(r.Silent, report.Silent{Key: inspect.KeyText(name), FirstSeen: r.Started, LastSeen: r.Started})
 		r.Findings = append(r.Findings, report.Finding{Class: inspect.Class(name), Node: name, Key: name, Type: name,
 			Evidence: name, Hold: inspect.Hold{Holder: lock.Holder{Instance: name}, Format: inspect.Format(name)}})
 	}

@@ -2,6 +2,7 @@
 package silence
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -30,6 +31,7 @@ const (
 // Silent is a lock that is not seen any more.
 type Silent struct {
 	Key   string
+	First time.Time     // when it was first seen, later by the time in which nobody swept
 	Last  time.Time     // when it was last seen
 	Usual time.Duration // the longest pause of the one or two days before
 }
@@ -99,13 +101,13 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// End returns, after a sweep, which locks have become silent and which have ended their silence, and how many are
-// silent. A sweep that did not read everything judges nothing.
-func (w *Watch) End(now time.Time, whole bool) (became, ended []Silent, silent int) {
+// End returns, after a sweep, which locks have become silent and which have ended their silence, by key, and all that
+// are silent, the latest first. A sweep that did not read everything judges nothing.
+func (w *Watch) End(now time.Time, whole bool) (became, ended, all []Silent) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.partial = !whole; w.partial {
-		return nil, nil, len(w.silent)
+		return nil, nil, w.all()
 	}
 	for key, s := range w.locks {
 		was := w.silent[key]
@@ -126,10 +128,20 @@ func (w *Watch) End(now time.Time, whole bool) (became, ended []Silent, silent i
 	for _, list := range [][]Silent{became, ended} {
 		slices.SortFunc(list, func(a, b Silent) int { return strings.Compare(a.Key, b.Key) })
 	}
-	return became, ended, len(w.silent)
+	return became, ended, w.all()
 }
 
-func (s *seen) of(key string) Silent { return Silent{Key: key, Last: s.last, Usual: s.usual()} }
+func (w *Watch) all() (all []Silent) {
+	for key := range w.silent {
+		all = append(all, w.locks[key].of(key))
+	}
+	slices.SortFunc(all, func(a, b Silent) int { return cmp.Or(b.Last.Compare(a.Last), strings.Compare(a.Key, b.Key)) })
+	return all
+}
+
+func (s *seen) of(key string) Silent {
+	return Silent{Key: key, First: s.first, Last: s.last, Usual: s.usual()}
+}
 
 func (s *seen) usual() time.Duration { return max(s.pause, s.before) }
 

@@ -32,7 +32,7 @@ const (
 
 // events lists when the lock became silent and when that ended, and whether it is silent at last.
 func (o world) events() (events []string) {
-	w, silent := New(), 0
+	w, silent := New(), []Silent(nil)
 	for at := time.Duration(0); at < o.lasts; at += time.Minute {
 		went := whole
 		if o.went != nil {
@@ -55,7 +55,7 @@ func (o world) events() (events []string) {
 			events = append(events, fmt.Sprintf("again %v", at))
 		}
 	}
-	return append(events, fmt.Sprint(silent))
+	return append(events, fmt.Sprint(len(silent)))
 }
 
 // until is a lock that is there up to some time, whenever is true.

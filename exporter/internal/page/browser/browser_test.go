@@ -54,6 +54,7 @@ func TestInBrowser(t *testing.T) {
 		{"updates live", testUpdates},
 		{"shows who blocks whom", testBlockers},
 		{"escapes hostile names", testHostile},
+		{"names silent locks", testSilence},
 		{"works by keyboard", testKeyboard},
 	})
 }

@@ -13,6 +13,25 @@ import (
 	"github.com/lockscope/lockscope/exporter/live/state"
 )
 
+// testSilence: the page says how regularly a silent lock was seen, for how long, and since when it is not.
+func testSilence(t *testing.T, b *tab) {
+	b.open(serve(t, livetest.Fixed(livetest.Idle()), withReport(livetest.Report)))
+	b.until(`document.querySelectorAll(".silences li").length === 3`)
+	for i, want := range []string{
+		"silent lock:report:hourly seen at least every 1\u00a0m\u00a000\u00a0s for 2\u00a0d\u00a000\u00a0h, not for 11",
+		"silent lock:sync seen at least every 21\u00a0m\u00a000\u00a0s for 2\u00a0d\u00a021\u00a0h, not for 5\u00a0h",
+		"and 1 more silent lock",
+	} {
+		got := b.text(fmt.Sprintf(`document.querySelectorAll(".silences li")[%d].textContent`, i))
+		if got = strings.ReplaceAll(got, " ", "\u00a0"); !strings.HasPrefix(got, strings.ReplaceAll(want, " ", "\u00a0")) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if tile := b.text(`document.querySelector("#t-leaks dd.sub").textContent`); !strings.Contains(tile, "3 silent") {
+		t.Errorf("the tile says %q", tile)
+	}
+}
+
 // testNodeRows: a node that failed two in a thousand commands is well, and says how old its last error is.
 func testNodeRows(t *testing.T, b *tab) {
 	s := livetest.Idle()

@@ -24,7 +24,7 @@ func testHostile(t *testing.T, b *tab) {
 		t.Errorf("names became %d elements", n)
 	}
 	for _, column := range []string{"#held th .name", "#blocked .open .name", "#nodes .name", ".fall .name",
-		"#scan th .name"} {
+		"#scan th .name", ".silences .name"} {
 		shown := eval[[]string](b, `[...document.querySelectorAll("`+column+`")].map(e => e.textContent)`)
 		for name, want := range livetest.Names() {
 			if !slices.Contains(shown, want) {

@@ -298,6 +298,7 @@ func testKeyboard(t *testing.T, b *tab) {
 
 func testFilter(t *testing.T, b *tab) {
 	b.open(serve(t, livetest.Fixed(crowded()), withReport(livetest.Report)) + "#show=held")
+	b.until(`document.querySelectorAll(".silences li").length === 3`)
 	b.press("/")
 	b.press("ORDER:10 7d9f")
 	b.until(`location.hash === "#q=ORDER%3A10+7d9f&show=held"`)
@@ -307,6 +308,9 @@ func testFilter(t *testing.T, b *tab) {
 		if got := b.text(`document.querySelector("#` + id + ` .count").textContent`); got != want {
 			t.Errorf("%s counts %q, want %q", id, got, want)
 		}
+	}
+	if !b.is(`document.querySelector(".silences").hidden`) {
+		t.Error("silent locks do not match the filter, and are shown")
 	}
 	if got := b.text(`document.querySelector("#scan .empty").innerText`); got != "Nothing here matches the filter." {
 		t.Errorf("an empty result says %q", got)
