@@ -54,7 +54,7 @@ func NewScanCollector(s Snapshotter, opts ...ScanOption) prometheus.Collector {
 		incomplete: desc("incomplete",
 			"Parts of the keyspace that the last sweep could not read, by reason."+cached, "reason"),
 		silent: desc("silent_locks",
-			"Redis locks that sweeps saw regularly for a day and no longer see."+cached),
+			"Locks that sweeps saw regularly for a day and no longer see."+cached),
 		standby: desc("standby",
 			"1 if this process left its last sweep to the holder of the scanner's lock, else 0."),
 		unelected: desc("unelected",

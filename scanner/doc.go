@@ -138,8 +138,8 @@
 //
 // # Silence
 //
-// A Scanner that sweeps again and again also notices work that stopped. It remembers up to 10,000 Redis locks, without
-// their values: first and last look, longest pause, and the hours of the week in which it saw each. A lock is silent if
+// A Scanner that sweeps again and again also notices work that stopped. It remembers up to 10,000 locks, without their
+// values: first and last look, longest pause, and the hours of the week in which it saw each. A lock is silent if
 // sweeps saw it in each hour for a day, and then not for three of its longest pauses, and ten minutes. A lock that was
 // not seen in the same hours of the week before, two more or less, is quiet by habit and not silent.
 // A report counts silent locks and lists the latest of them, and the logger names each. After three days a silent lock
@@ -147,8 +147,9 @@
 //
 // Sweeps are samples: they miss short leases. A lock that they see less often than once an hour is not judged, and the
 // chance gaps of others count as their pauses. Time counts only between sweeps that read every lock, and are at most
-// five minutes apart. So [WithInterval] must stay below that, and nodes must have fewer locks than [WithMaxValues].
-// A restart begins anew: [WithMemory] does not keep this.
+// five minutes apart. So [WithInterval] must stay below that, and Redis nodes must have fewer locks than
+// [WithMaxValues]. Of other systems, sweeps see the locks that [Scanner.List] lists. A restart begins anew: [WithMemory]
+// does not keep this.
 //
 // # Cost
 //

@@ -153,7 +153,8 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (report.Report, err
 
 func (s *Scanner) sweeper() sweeper {
 	if s.system != nil {
-		return sweep.NewWhole(&s.settings, s.system.name, s.system.address, s.system.look, s.memory.findings)
+		return sweep.NewWhole(&s.settings, s.system.name, s.system.address, s.system.look, s.system.held,
+			s.memory.findings)
 	}
 	return sweep.New(&s.settings, s.sources, s.memory.sweeps, s.memory.findings, s.proof.Load())
 }

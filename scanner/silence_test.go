@@ -2,11 +2,13 @@ package scanner_test
 
 import (
 	"bytes"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -74,5 +76,33 @@ func TestSilenceNeedsWholeSweeps(t *testing.T) {
 	must(t, c.Set(ctx, "lock:third", randomToken(), time.Hour).Err())
 	if n := look(10); n != 0 {
 		t.Errorf("%d silent locks, of sweeps that did not read all", n)
+	}
+}
+
+// TestSilenceOfSystem: a sweep of a system beside Redis sees the locks that are held there. One that cannot list them
+// judges nothing.
+func TestSilenceOfSystem(t *testing.T) {
+	clock, l := &clock{}, &looks{}
+	s := ofSystem(t, l, scanner.WithNow(clock.now),
+		scanner.WithExclusions(report.Exclusion{Pattern: "lock:idle", Until: time.Now().Add(1000 * time.Hour), Reason: "test"}))
+	look := func(times int) report.Report {
+		for range times {
+			clock.pass(4 * time.Minute)
+			sweep(t, s)
+		}
+		return s.Snapshot().Last
+	}
+	l.held = []inspect.HeldLock{{Key: "lock:report"}, {Key: "lock:idle"}, {Key: "lock:stays"}}
+	look(25 * 15)
+	l.held, l.deaf = l.held[2:], errors.New("refused")
+	if r := look(10); r.Silents != 0 || len(r.Nodes) != 1 || r.Nodes[0].Err != nil {
+		t.Errorf("40 minutes without a list: %+v", r)
+	}
+	l.deaf = nil
+	if r := look(2); r.Silents != 0 {
+		t.Errorf("8 minutes with one: %+v", r.Silent)
+	}
+	if r := look(3); r.Silents != 1 || r.Silent[0].Key != "lock:report" {
+		t.Errorf("20 minutes with one: %+v", r.Silent)
 	}
 }

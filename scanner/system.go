@@ -75,6 +75,15 @@ func (s *system) look(ctx context.Context) (look inspect.Look, err error) {
 	return look, err
 }
 
+// held reads the locks that are held, on the connection of sweeps.
+func (s *system) held(ctx context.Context) (all []inspect.HeldLock, err error) {
+	err = s.looks.Ask(ctx, func(ctx context.Context, in inspect.Inspector) (err error) {
+		all, err = in.HeldLocks(ctx)
+		return err
+	})
+	return all, err
+}
+
 // step plans the repair of a finding as the last look has it.
 func (s *system) step(f *report.Finding) (repair.Step, error) {
 	s.mu.Lock()

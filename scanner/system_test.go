@@ -1,6 +1,7 @@
 package scanner_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type looks struct {
 	asked    int
 	onLook   func(asked int)
 	held     []inspect.HeldLock
+	deaf     error // to HeldLocks alone
 	repaired []string
 	closed   bool
 }
@@ -43,7 +45,9 @@ func (l *looks) Leaks(context.Context, *inspect.Rules) (inspect.Look, error) {
 	return l.now, l.err
 }
 
-func (l *looks) HeldLocks(context.Context) ([]inspect.HeldLock, error) { return l.held, l.err }
+func (l *looks) HeldLocks(context.Context) ([]inspect.HeldLock, error) {
+	return l.held, cmp.Or(l.err, l.deaf)
+}
 
 func (l *looks) Waiting(context.Context) ([]inspect.Waiting, error) { return nil, l.err }
 

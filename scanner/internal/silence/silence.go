@@ -43,6 +43,7 @@ type Watch struct {
 	silent  map[string]bool
 	began   time.Time // when the last sweep did
 	partial bool      // it did not read everything
+	missed  bool      // the present one does not
 }
 
 // New makes an empty Watch.
@@ -91,7 +92,14 @@ func (w *Watch) Begin(now time.Time) {
 			s.first, s.last, s.turned = s.first.Add(gap), earlier(s.last.Add(gap), now), s.turned.Add(gap)
 		}
 	}
-	w.began = now
+	w.began, w.missed = now, false
+}
+
+// Missed notes that the present sweep does not read everything, whatever End says.
+func (w *Watch) Missed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.missed = true
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -106,7 +114,7 @@ func earlier(a, b time.Time) time.Time {
 func (w *Watch) End(now time.Time, whole bool) (became, ended, all []Silent) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.partial = !whole; w.partial {
+	if w.partial = !whole || w.missed; w.partial {
 		return nil, nil, w.all()
 	}
 	for key, s := range w.locks {

@@ -21,6 +21,7 @@ import (
 type Whole struct {
 	cfg      *Settings
 	look     func(context.Context) (inspect.Look, error)
+	held     func(context.Context) ([]inspect.HeldLock, error)
 	findings *registry.Findings
 	started  time.Time
 
@@ -30,10 +31,10 @@ type Whole struct {
 	appeared []report.Finding
 }
 
-// NewWhole prepares a sweep of a system, which look reads once.
+// NewWhole prepares a sweep of a system, whose leaks look reads once. held reads the locks that are held.
 func NewWhole(cfg *Settings, backend, node string, look func(context.Context) (inspect.Look, error),
-	l *registry.Findings) *Whole {
-	w := &Whole{cfg: cfg, look: look, findings: l, started: cfg.Now(), report: newNodeReport(node),
+	held func(context.Context) ([]inspect.HeldLock, error), l *registry.Findings) *Whole {
+	w := &Whole{cfg: cfg, look: look, held: held, findings: l, started: cfg.Now(), report: newNodeReport(node),
 		excluded: make([]int, len(cfg.Rules.Exclusions))}
 	w.report.Backend = backend
 	return w
@@ -44,6 +45,7 @@ func (w *Whole) Run(ctx context.Context, _ func(gone func(node string) bool)) {
 	ctx, cancel := context.WithTimeoutCause(ctx, w.cfg.Deadline, report.ErrDeadline)
 	defer cancel()
 	w.findings.Begin()
+	w.cfg.Silence.Begin(w.started)
 	first, err := w.timed(ctx)
 	seen := observations(first.Leaks)
 	w.count(&first, err == nil)
@@ -52,6 +54,7 @@ func (w *Whole) Run(ctx context.Context, _ func(gone func(node string) bool)) {
 		w.fail(ctx, err)
 		return
 	}
+	w.see(ctx)
 	w.settle(&first, seen, false)
 	wait := w.grace()
 	if wait < 0 {
@@ -67,6 +70,21 @@ func (w *Whole) Run(ctx context.Context, _ func(gone func(node string) bool)) {
 		return
 	}
 	w.settle(&second, observations(second.Leaks), true)
+}
+
+// see notes for the silence watch which locks are held. A system that does not list them has no report of an error: its
+// leaks were read.
+func (w *Whole) see(ctx context.Context) {
+	all, err := w.held(ctx)
+	if err != nil {
+		w.cfg.Silence.Missed()
+	}
+	now := w.cfg.Now()
+	for i := range all {
+		if w.cfg.Rules.Excludes(all[i].Key, now) < 0 {
+			w.cfg.Silence.Saw(all[i].Key, now)
+		}
+	}
 }
 
 func (w *Whole) timed(ctx context.Context) (inspect.Look, error) {
