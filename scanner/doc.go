@@ -141,7 +141,8 @@
 // A Scanner that sweeps again and again also notices work that stopped. It remembers up to 10,000 locks, without their
 // values: first and last look, longest pause, and the hours of the week in which it saw each. A lock is silent if
 // sweeps saw it in each hour for a day, and then not for three of its longest pauses, and ten minutes. A lock that was
-// not seen in the same hours of the week before, two more or less, is quiet by habit and not silent.
+// not seen in the same hours of the week before, two more or less, is quiet by habit and not silent. When its memory
+// fills up, it forgets names first that were there for the shortest time.
 // A report counts silent locks and lists the latest of them, and the logger names each. After three days a silent lock
 // is forgotten.
 //

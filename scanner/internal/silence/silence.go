@@ -13,6 +13,8 @@ import (
 const (
 	// Max is how many locks are remembered. An entry takes some 150 bytes and its key.
 	Max = 10_000
+	// spare is how much of it sweeps leave for locks that they have not seen before.
+	spare = Max / 10
 	// longest is the longest usual pause. A lock that rests for longer is not seen in each hour.
 	longest = time.Hour
 	// least is the shortest silence: a sweep is a sample, and may miss short leases several times.
@@ -58,7 +60,7 @@ type seen struct {
 	hours       [week/64 + 1]uint64 // of the week, up to last: 1 if it was seen then
 }
 
-// Saw notes that a sweep has seen a lock. A new lock finds no room while the watch is full.
+// Saw notes that a sweep has seen a lock. A new lock finds no room while the watch is full, until the sweep ends.
 func (w *Watch) Saw(key string, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,10 +135,32 @@ func (w *Watch) End(now time.Time, whole bool) (became, ended, all []Silent) {
 			delete(w.silent, key)
 		}
 	}
+	w.makeRoom()
 	for _, list := range [][]Silent{became, ended} {
 		slices.SortFunc(list, func(a, b Silent) int { return strings.Compare(a.Key, b.Key) })
 	}
 	return became, ended, w.all()
+}
+
+// makeRoom forgets locks that were not seen by this sweep, until the spare room is free: those first that were there for
+// the shortest time, such as names that are used once. A regular lock stays.
+func (w *Watch) makeRoom() {
+	over := len(w.locks) - (Max - spare)
+	if over <= 0 {
+		return
+	}
+	var all []Silent
+	for key, s := range w.locks {
+		if s.last.Before(w.began) && !s.regular() {
+			all = append(all, s.of(key))
+		}
+	}
+	slices.SortFunc(all, func(a, b Silent) int {
+		return cmp.Or(cmp.Compare(a.Last.Sub(a.First), b.Last.Sub(b.First)), a.Last.Compare(b.Last))
+	})
+	for _, s := range all[:min(over, len(all))] {
+		delete(w.locks, s.Key)
+	}
 }
 
 func (w *Watch) all() (all []Silent) {

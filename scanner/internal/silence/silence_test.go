@@ -166,3 +166,27 @@ func TestFull(t *testing.T) {
 		t.Errorf("%d locks are remembered", len(w.locks))
 	}
 }
+
+// TestNewcomers: names that are used once, more of them than there is room for, give way to a lock that comes again.
+func TestNewcomers(t *testing.T) {
+	w := New()
+	for at := time.Duration(0); at <= 26*time.Hour; at += 4 * time.Minute {
+		now := monday().Add(at)
+		w.Begin(now)
+		for i := range spare - 1 {
+			w.Saw(fmt.Sprint(at, i), now)
+		}
+		if at > 30*time.Minute && at < 25*time.Hour+10*time.Minute && at%(20*time.Minute) == 0 {
+			w.Saw("late", now)
+		}
+		_, _, silent := w.End(now, true)
+		if len(w.locks) > Max || len(silent) > 0 {
+			t.Fatalf("after %v: %d locks, %v", at, len(w.locks), silent)
+		}
+	}
+	now := monday().Add(26*time.Hour + 4*time.Minute)
+	w.Begin(now)
+	if _, _, silent := w.End(now, true); len(silent) != 1 || silent[0].Key != "late" {
+		t.Errorf("silent: %v", silent)
+	}
+}
