@@ -1,9 +1,13 @@
 package discover_test
 
 import (
+	"strings"
+	"testing"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/scanner/discover"
 )
 
 // programLocks are locks of programs and frameworks. libraries.txt names the sources.
@@ -23,6 +27,7 @@ func programLocks() []specimen {
 			alarm: inspect.NoTTL},
 		{language: "Java", library: "JetCache", key: "orders:17_#RL#", value: "\xac\xed\x00\x05t\x00$" + id, ttl: minute,
 			as: "JetCache", sure: high},
+		{language: "Go", library: "glock", key: "lock:order:1001", value: "locked", ttl: minute, as: "SETNX", sure: medium},
 		{language: "Node.js", library: "n8n", key: "n8n:main_instance_leader", value: "main-Zk3x9Qa7LmN0pRtU", ttl: minute,
 			as: "n8n", sure: high},
 		{language: "Node.js", library: "syncguard", key: "syncguard:order:1001", ttl: minute,
@@ -45,6 +50,8 @@ func programLocks() []specimen {
 			sure: high},
 		{language: ".NET", library: "Foundatio", key: "lock:order:1001", value: "aB3dE5gH7jK9mN1p", ttl: minute,
 			as: "alphanumeric token", sure: medium},
+		{language: ".NET", library: "ServiceStack", key: "order-lock", value: "1794536060000", as: "SETNX", sure: medium,
+			alarm: inspect.NoTTL},
 		{language: "PHP", library: "Nextcloud", key: "ocabc123/lockfiles/" + md5Sum, value: `"exclusive"`, ttl: minute,
 			as: "Nextcloud", sure: high},
 		{language: "PHP", library: "phpredis session", key: "PHPREDIS_SESSION:s3vqp0q8kd2l7m1n9c5b4x6z8a_LOCK",
@@ -54,5 +61,49 @@ func programLocks() []specimen {
 		{language: "PHP", library: "Laravel overlap lock", value: "aB3dE5gH7jK9mN1p",
 			key: `laravel_database_laravel_cache_:laravel-queue-overlap:App\Jobs\Report`,
 			as:  "Laravel overlap lock", sure: high, alarm: inspect.NoTTL},
+	}
+}
+
+// TestProgramsExplained: explain names the holder and the end where the value has them, and what is by design.
+func TestProgramsExplained(t *testing.T) {
+	type known struct {
+		holder string
+		ends   int64 // in milliseconds
+		advice string
+	}
+	const end = 1763000060000
+	want := map[string]known{
+		"gocraft/work, Harbor": {advice: "stays by design"},
+		"machinery":            {ends: end, advice: "56 years by a mistake"},
+		"Spring Data cache":    {advice: "no TTL unless"},
+		"n8n":                  {holder: "main-Zk3x9Qa7LmN0pRtU", advice: "leading main instance"},
+		"syncguard":            {ends: end},
+		"dogpile.cache":        {advice: "no TTL unless"},
+		"Discourse":            {ends: end},
+		"Sidekiq Enterprise":   {holder: "web-3:4711", advice: "leading process"},
+		"ServiceStack":         {ends: 1794536060000, advice: "a year ahead"},
+		"Nextcloud":            {advice: "leaves it for ever"},
+		"phpredis session":     {holder: "web-3|4711"},
+		"Moodle session":       {holder: "[pid 4711] web-3"},
+		"Laravel overlap lock": {advice: "never runs again"},
+	}
+	c := connect(t, locktest.Servers(t, 1)[0])
+	programs := programLocks()
+	if len(programs) != 24 {
+		t.Errorf("%d programs", len(programs))
+	}
+	for _, s := range programs {
+		s.plant(t, c, s.ttl)
+		x, err := discover.Explain(t.Context(), c, s.key)
+		must(t, err)
+		w := want[s.library]
+		delete(want, s.library)
+		if x.Holder != w.holder || x.Ends.IsZero() != (w.ends == 0) || w.ends != 0 && x.Ends.UnixMilli() != w.ends ||
+			!strings.Contains(x.Advice, w.advice) || (x.Advice == "") != (w.advice == "") {
+			t.Errorf("%s: %+v, want %+v", s.library, x, w)
+		}
+	}
+	for library := range want {
+		t.Errorf("no specimen of %s", library)
 	}
 }
