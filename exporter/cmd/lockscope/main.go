@@ -59,11 +59,17 @@ func newRoot(a *ui.App) *cobra.Command {
 }
 
 func newVersion(a *ui.App) *cobra.Command {
-	return &cobra.Command{
+	var output ui.Format
+	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version",
 		RunE: func(*cobra.Command, []string) error {
+			if output == ui.JSON {
+				return ui.WriteJSON(a.Out, map[string]any{"schema": ui.SchemaVersion, "version": exporter.Version()})
+			}
 			_, err := fmt.Fprintf(a.Out, "lockscope %s\n", exporter.Version())
 			return err
 		},
 	}
+	output.Register(cmd.Flags())
+	return cmd
 }

@@ -35,18 +35,19 @@ type repairApplyFlags struct {
 	yes       bool
 	redlock   bool
 	terminate bool
+	output    ui.Format
 }
 
 func applyCommand(a *ui.App) *cobra.Command {
 	f := &repairApplyFlags{}
 	cmd := ui.Page{
 		Everyday: []string{
-			"yes", "min-age", "operator", "audit-log", "redlock", "terminate",
+			"yes", "min-age", "operator", "audit-log", "redlock", "terminate", "output",
 			"postgres", "etcd", "zookeeper", "redis", "redis-file", "redis-username",
 			"redis-password-file",
 		},
 		Exit:   "0 every key is done or gone, 1 some were left alone, 2 error",
-		Topics: []string{"repair", "connection"},
+		Topics: []string{"repair", "json", "connection"},
 	}.On(&cobra.Command{
 		Use: "apply FILE", Short: "Carry out a plan", Long: repairApplyHelp, Example: repairApplyExample,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), a, args[0]) },
@@ -63,6 +64,7 @@ func (f *repairApplyFlags) register(set *pflag.FlagSet) {
 	set.BoolVar(&f.terminate, "terminate", false, "end sessions of PostgreSQL that are still idle in the transaction. "+
 		"What they have not committed is lost")
 	f.servers.Register(set)
+	f.output.Register(set)
 	ui.Group(set, ui.Repair, "yes", "redlock", "terminate")
 	ui.CommandLineOnly(set, "yes", "terminate")
 }
@@ -143,35 +145,26 @@ func (f *repairApplyFlags) apply(ctx context.Context, a *ui.App, path string, p 
 	log.Plan = p.ID
 	defer func() { err = errors.Join(err, log.Close()) }()
 	var errs []error
-	count := make(map[string]int)
+	d := newApplyDocument(p, !f.yes)
 	for i, step := range p.Steps {
 		if ctx.Err() != nil {
 			errs = append(errs, ui.ErrInterrupted)
 			break
 		}
 		r, err, stop := log.Perform(actOfStep(step, !f.yes), !f.yes, func() (repair.Result, error) { return do(i) })
-		switch {
-		case Refused(err):
-			count["refused"]++
-		case err != nil:
+		d.Add(i, r, err)
+		if err != nil && !Refused(err) {
 			errs = append(errs, err)
-		default:
-			count[string(r.Outcome)]++
 		}
 		if stop != nil {
 			errs = append(errs, stop)
 			break
 		}
 	}
-	_, err = fmt.Fprintf(a.Out, "plan %s of %s: of %d keys %d done, %d would be, %d gone, %d changed, %d refused, %d "+
-		"failed or not tried\n",
-		p.ID, p.Created.Format(time.RFC3339), len(p.Steps), count["done"], count["would_do"], count["gone"],
-		count["changed"], count["refused"],
-		len(p.Steps)-count["done"]-count["would_do"]-count["gone"]-count["changed"]-count["refused"])
-	if err := errors.Join(append(errs, err)...); err != nil {
+	if err := errors.Join(append(errs, d.write(a, f.output))...); err != nil {
 		return err
 	}
-	if count["changed"]+count["refused"] > 0 {
+	if d.Changed+d.Refused > 0 {
 		return &ui.StatusError{Status: ui.ExitFindings}
 	}
 	return nil

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -28,6 +29,7 @@ type holdFlags struct {
 	operator person
 	span     time.Duration
 	name     string
+	output   ui.Format
 }
 
 // Command is lockscope hold.
@@ -36,9 +38,10 @@ func Hold(a *ui.App) *cobra.Command {
 	cmd := ui.Page{
 		Everyday: []string{
 			"redis", "postgres", "etcd", "zookeeper", "for", "reason", "operator", "audit-log", "wait", "no-wait", "ttl",
+			"output",
 		},
 		Exit:   "0 released, 1 the lock is held, 2 bad input or audit log, 125 no lock, or lost",
-		Topics: []string{"exit-codes", "connection"},
+		Topics: []string{"exit-codes", "json", "connection"},
 	}.On(&cobra.Command{
 		Use: "hold NAME --reason TEXT [flags]", Short: "Hold a lock yourself, with a reason that others can read",
 		Long: holdHelp, Example: holdExample, DisableFlagsInUseLine: true, Args: oneName,
@@ -52,6 +55,7 @@ func Hold(a *ui.App) *cobra.Command {
 	f.operator.Register(set)
 	set.DurationVar(&f.span, "for", time.Hour, "release the lock after this time")
 	f.wait.Register(set)
+	f.output.Register(set)
 	ui.Group(set, "Lock", "for")
 	return cmd
 }
@@ -122,8 +126,9 @@ func (h *holding) run(l lock.Locker) error {
 	if err := h.log.Done(actHold, h.name, fmt.Sprintf("held fence=%d", lease.Fence()), nil); err != nil {
 		h.say("%v", err)
 	}
-	_, _ = fmt.Fprintf(h.app.Out, "%q is held by %s until %s: ctrl-c releases it\n", h.name, h.operator.Name(h.app),
-		time.Now().Add(h.span).UTC().Format(time.RFC3339))
+	by, until := h.operator.Name(h.app), time.Now().Add(h.span).UTC()
+	h.tell(holdDocument{Status: "held", By: by, Reason: h.operator.Reason, Fence: lease.Fence(), Until: until},
+		"%q is held by %s until %s: ctrl-c releases it\n", h.name, by, until.Format(time.RFC3339))
 	select {
 	case <-lease.Context().Done():
 	case <-h.signals.Context().Done():
@@ -145,8 +150,29 @@ func (h *holding) end(lease lock.Lease) error {
 		h.say("the lock is not released: it ends with its TTL: %v", err)
 		return h.log.Done(actHold, h.name, "", err)
 	}
-	_, _ = fmt.Fprintf(h.app.Out, "%q is released\n", h.name)
+	h.tell(holdDocument{Status: "released"}, "%q is released\n", h.name)
 	return h.log.Done(actHold, h.name, "released", nil)
+}
+
+// holdDocument is a line of hold in JSON: see the topic json.
+type holdDocument struct {
+	Schema   int       `json:"schema"`
+	Resource string    `json:"resource"`
+	Status   string    `json:"status"`
+	By       string    `json:"by,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Fence    uint64    `json:"fence,string,omitempty"`
+	Until    time.Time `json:"until,omitzero"`
+}
+
+// tell prints a line, for people or in JSON.
+func (h *holding) tell(d holdDocument, format string, args ...any) {
+	if h.output == ui.JSON {
+		d.Schema, d.Resource = ui.SchemaVersion, h.name
+		_ = json.NewEncoder(h.app.Out).Encode(d)
+		return
+	}
+	_, _ = fmt.Fprintf(h.app.Out, format, args...)
 }
 
 func (h *holding) say(format string, args ...any) {

@@ -41,6 +41,7 @@ type repairPlanFlags struct {
 	action   string
 	out      string
 	operator string
+	output   ui.Format
 }
 
 func planCommand(a *ui.App) *cobra.Command {
@@ -48,7 +49,7 @@ func planCommand(a *ui.App) *cobra.Command {
 	cmd := ui.Page{
 		Everyday: []string{
 			"redis", "redis-file", "postgres", "etcd", "zookeeper", "prefix", "pattern",
-			"max-ttl", "max-hold", "out", "classes", "action", "operator",
+			"max-ttl", "max-hold", "out", "classes", "action", "operator", "output",
 		},
 		Exit:   "0 the plan is written; 3 it is, but the sweep was incomplete; 2 error",
 		Topics: []string{"repair", "findings", "json", "connection"},
@@ -67,6 +68,7 @@ func planCommand(a *ui.App) *cobra.Command {
 	f.set = set
 	f.servers.Register(set)
 	f.sweep.Register(set, 0)
+	f.output.Register(set)
 	ui.Group(set, "Plan", "out", "classes", "action", "operator")
 	return cmd
 }
@@ -105,7 +107,7 @@ func (f *repairPlanFlags) run(ctx context.Context, a *ui.App) error {
 	if failed := writePlan(f.out, p); failed != nil {
 		return errors.Join(err, failed)
 	}
-	if err := errors.Join(err, showPlan(a, p, f.out)); err != nil {
+	if err := errors.Join(err, f.show(a, p)); err != nil {
 		return err
 	}
 	if len(p.Gaps) > 0 {
@@ -166,8 +168,11 @@ func writePlan(path string, p repair.Plan) error {
 	return nil
 }
 
-// showPlan is the plan for people.
-func showPlan(a *ui.App, p repair.Plan, path string) error {
+// show prints the plan: for people, or as the file has it.
+func (f *repairPlanFlags) show(a *ui.App, p repair.Plan) error {
+	if f.output == ui.JSON {
+		return ui.WriteJSON(a.Out, p)
+	}
 	opt, text := ui.Layout{Width: ui.Terminal(a.Out)}, ""
 	if len(p.Steps) > 0 {
 		head := []string{"ACTION", "CLASS", "NODE", "KEY", "TTL", "HOLDER", "IDENTITY", "MAY BE REUSED", "FIRST SEEN",
@@ -187,7 +192,7 @@ func showPlan(a *ui.App, p repair.Plan, path string) error {
 	if len(p.Steps) > 0 {
 		text += fmt.Sprintf(
 			"wait until lockscope has seen each value for %v (--min-age), then run: lockscope repair apply %s\n",
-			scanner.DefaultRepairMinAge, ui.Printable(path))
+			scanner.DefaultRepairMinAge, ui.Printable(f.out))
 	}
 	if kept := keptSteps(p); kept > 0 {
 		text += fmt.Sprintf("%s with a value that its process may use again (MAY BE REUSED): "+
