@@ -48,6 +48,8 @@ const (
 	// Silence is the time since LastSuccess. UsualInterval is recorded only where it is 0.
 	Silence       = "job_resource:distributed_lock_silence:seconds"
 	UsualInterval = "job_resource:distributed_lock_usual_interval:seconds"
+	// KnownInterval is the last UsualInterval of three days.
+	KnownInterval = "job_resource:distributed_lock_known_interval:seconds"
 	// NodeReached is 1 for a node that the scanner reaches or that votes for a process.
 	NodeReached = "job_lock_node_group:distributed_lock_scanner_node_reached:max"
 

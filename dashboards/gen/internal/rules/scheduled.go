@@ -15,7 +15,9 @@ func (m maker) scheduled() []rulefmt.Rule {
 	}
 	return append(all, m.record(LastSuccess, `time() + 0 * (max_over_time($ACQUIRED[5m]) > 0)
 		or last_over_time($SELF[1d]) > time() - `+known, "$ACQUIRED", Acquired, "$SELF", LastSuccess),
-		m.record(Silence, `time() - $LAST`, "$LAST", LastSuccess), m.usualInterval())
+		m.record(Silence, `time() - $LAST`, "$LAST", LastSuccess), m.usualInterval(), m.record(KnownInterval,
+		`$USUAL or (last_over_time($SELF[6h]) and $SILENCE < 259200)`, "$USUAL", UsualInterval, "$SELF", KnownInterval,
+		"$SILENCE", Silence))
 }
 
 // failingMinutes is the number of failing minutes of three failures five minutes apart: each failure shows
@@ -71,10 +73,10 @@ func (m maker) usualInterval() rulefmt.Rule {
 func (m maker) silent() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockSilent", severity: warning, hold: 2 * fiveMinutes,
-		expr: `$SILENCE > 3 * (last_over_time($USUAL[3d]) < 8640)
+		expr: `$SILENCE > 3 * ($KNOWN < 8640)
 			unless 2 * max_over_time($SILENCE[4h] offset 166h) > $SILENCE
 			unless on (resource) $EXPECTED`,
-		pairs: []string{"$SILENCE", Silence, "$USUAL", UsualInterval, "$EXPECTED", Expected},
+		pairs: []string{"$SILENCE", Silence, "$KNOWN", KnownInterval, "$EXPECTED", Expected},
 		summary: "{{ $labels.resource }}: {{ $labels.job }} last acquired the lock {{ $value | humanizeDuration }} ago, " +
 			"and did so regularly before",
 		about: "{{ $labels.job }} last acquired {{ $labels.resource }} {{ $value | humanizeDuration }} ago: more than three " +
