@@ -97,7 +97,7 @@
 // # Policy
 //
 // [WithTTLLimit] and [WithHoldLimit] set the limits of all locks. The first [report.Policy] whose pattern matches a key
-// takes their place. A leader of an election may lead for as long as it wants, unless [WithTermLimit] or the policy
+// takes their place, and can name the team that alerts go to. A leader of an election may lead for as long as it wants, unless [WithTermLimit] or the policy
 // sets a limit. An [report.Exclusion] keeps findings out of reports until its end; [report.Report].Excluded counts
 // them.
 //

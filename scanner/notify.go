@@ -134,6 +134,9 @@ func attrs(f *report.Finding) []any {
 	if f.Policy != "" {
 		attrs = append(attrs, slog.String("policy", f.Policy))
 	}
+	if f.Team != "" {
+		attrs = append(attrs, slog.String("team", f.Team))
+	}
 	if f.Hold.Instance != "" {
 		attrs = append(attrs, slog.String("holder", f.Hold.Instance))
 	}

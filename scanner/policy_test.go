@@ -34,7 +34,7 @@ func testPolicies(t *testing.T, path report.Path) {
 	must(t, c.Set(ctx, "lock:order:held", shedLockValue(time.Now().Add(-2*time.Hour)), time.Minute).Err())
 	must(t, c.Set(ctx, "lock:unique:old", shedLockValue(time.Now().Add(-48*time.Hour)), 0).Err())
 	s := newScanner(t, n.clients, scanner.UsePath(path), scanner.WithPolicies(
-		report.Policy{Name: "batch", Pattern: "lock:batch:*", MaxTTL: 24 * time.Hour, MaxHold: 3 * time.Hour},
+		report.Policy{Name: "batch", Pattern: "lock:batch:*", Team: "data", MaxTTL: 24 * time.Hour, MaxHold: 3 * time.Hour},
 		report.Policy{Name: "unique", Pattern: "lock:unique:*", NoTTLAllowed: true, MaxHold: 24 * time.Hour},
 		report.Policy{Pattern: "lock:quick:*", MaxTTL: time.Minute},
 		report.Policy{Name: "never reached", Pattern: "lock:batch:late", NoTTLAllowed: true, MaxTTL: 100 * time.Hour},
@@ -45,7 +45,7 @@ func testPolicies(t *testing.T, path report.Path) {
 		"no_ttl lock:order:3",
 		"held_too_long lock:order:held", "held_too_long lock:unique:old")
 	late := find(t, r.Findings, inspect.LongTTL, "lock:batch:late")
-	if late.Policy != "batch" || !strings.Contains(late.Evidence, `24h0m0s set by policy batch`) {
+	if late.Policy != "batch" || late.Team != "data" || !strings.Contains(late.Evidence, `24h0m0s set by policy batch`) {
 		t.Errorf("%q %s", late.Policy, late.Evidence)
 	}
 	if f := find(t, r.Findings, inspect.LongTTL, "lock:quick:a"); f.Policy != "lock:quick:*" {

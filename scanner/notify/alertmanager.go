@@ -43,8 +43,8 @@ type alertmanager struct {
 }
 
 // NewAlertmanager makes a notifier that posts alerts to all members of an Alertmanager cluster. Each report repeats the
-// alerts of all its findings. Their label lock_policy names the policy of the lock's pattern, so that one scanner's alerts
-// are routed to many teams. A finding that a report resolves ends its alert at once, and any other alert ends when it
+// alerts of all its findings. Their labels lock_policy and team are those of the lock's policy, so that one scanner's alerts
+// are routed to many teams. A team of Labels is that of all other locks. A finding that a report resolves ends its alert at once, and any other alert ends when it
 // is repeated no more. Notify fails if no member took the alerts.
 func NewAlertmanager(c Alertmanager) (scanner.Notifier, error) {
 	if c.Interval == 0 {
@@ -143,6 +143,9 @@ func (a *alertmanager) one(f report.FindingDocument, now, ends time.Time) alert 
 	labels["lock_node"], labels["lock"] = clip(valid(f.Node), maxLabel), clip(lockOf(f), maxLabel)
 	if f.Policy != "" {
 		labels["lock_policy"] = clip(valid(f.Policy), maxLabel)
+	}
+	if f.Team != "" {
+		labels["team"] = clip(valid(f.Team), maxLabel)
 	}
 	return alert{labels, map[string]string{
 		"summary": summary(f), "description": description(f), "evidence": valid(f.Evidence),

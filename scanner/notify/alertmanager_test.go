@@ -44,16 +44,17 @@ func TestResolvedAlertsEnd(t *testing.T) {
 	}
 }
 
-// TestAlertsNameThePolicy, by which they are routed to teams. A lock without a policy has no such label.
+// TestAlertsNameThePolicy and its team, by which they are routed. A lock without a policy has the team of all alerts.
 func TestAlertsNameThePolicy(t *testing.T) {
 	s := newTarget(t)
-	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}})
+	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}, Labels: map[string]string{"team": "platform"}})
 	all := leaks(2)
-	all[0].Policy = "billing"
+	all[0].Policy, all[0].Team = "billing", "payments"
 	must(t, a.Notify(t.Context(), reportOf(all...)))
 	for _, alert := range decode[[]alert](t, s) {
 		policy, named := alert.Labels["lock_policy"]
-		if want := alert.Labels["lock"] == all[0].Key; named != want || named && policy != "billing" {
+		if want := alert.Labels["lock"] == all[0].Key; named != want || named && policy != "billing" ||
+			alert.Labels["team"] != map[bool]string{true: "payments", false: "platform"}[want] {
 			t.Errorf("%v", alert.Labels)
 		}
 	}

@@ -81,6 +81,7 @@ type FindingDocument struct {
 	TTL       *float64      `json:"ttl_seconds"` // null: no TTL
 	Holder    *HoldDocument `json:"holder,omitempty"`
 	Policy    string        `json:"policy,omitempty"`
+	Team      string        `json:"team,omitempty"`
 	Evidence  string        `json:"evidence"`
 	Inferred  bool          `json:"inferred,omitempty"` // as in [Finding]
 	FirstSeen time.Time     `json:"first_seen"`
@@ -146,7 +147,7 @@ func newFindingDocuments(findings []Finding) []FindingDocument {
 		encoded := base64.StdEncoding.EncodeToString([]byte(f.Key))
 		all = append(all, FindingDocument{
 			Backend: f.Backend, Group: f.Group, Class: f.Class, Node: f.Node, Place: f.Place, Key: inspect.KeyText(f.Key), KeyBase64: &encoded, Type: f.Type,
-			TTL: Seconds(f.TTL), Holder: NewHoldDocument(f.Hold), Evidence: f.Evidence, Policy: f.Policy,
+			TTL: Seconds(f.TTL), Holder: NewHoldDocument(f.Hold), Evidence: f.Evidence, Policy: f.Policy, Team: f.Team,
 			Inferred:  f.Inferred,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen,
 		})

@@ -30,6 +30,8 @@ func TestDocument(t *testing.T) {
 		Format: inspect.FormatLockscope, Fence: 1<<60 + 1,
 	}
 	redisson := inspect.Hold{Holder: lock.Holder{Instance: "8743c9c0…:42"}, Format: inspect.FormatRedisson, Count: 3}
+	ofTeam := finding(inspect.NoTTL, "lock:order:1", -1, ours)
+	ofTeam.Policy, ofTeam.Team = "orders", "shop"
 	d := report.NewDocument(report.Report{
 		Started: at, Took: 1500 * time.Millisecond, Overflow: 4,
 		Nodes: []report.NodeReport{
@@ -37,7 +39,7 @@ func TestDocument(t *testing.T) {
 				Counts: map[inspect.Class]int{inspect.NoTTL: 1, inspect.LongTTL: 1}, Path: report.PathScript},
 			{Node: "redis-2:6379", Truncated: true, Err: errors.New("connection refused")},
 		},
-		Findings: []report.Finding{finding(inspect.NoTTL, "lock:order:1", -1, ours),
+		Findings: []report.Finding{ofTeam,
 			finding(inspect.LongTTL, "lock:\xff\n", 90*time.Minute, redisson)},
 		Pending:  []report.Finding{finding(inspect.Orphan, "lock:order:2", 0, ours)},
 		Silent:   []report.Silent{{Group: "batch", Key: "lock:nightly", FirstSeen: at.Add(-48 * time.Hour), LastSeen: at, Usual: 60}},

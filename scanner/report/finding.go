@@ -21,6 +21,7 @@ type Finding struct {
 	TTL       time.Duration // at the last look; negative: no TTL
 	Hold      inspect.Hold
 	Policy    string // name of the policy that applied; empty: the defaults
+	Team      string // of that policy
 	Evidence  string // one sentence with the numbers behind the finding
 	Inferred  bool   // held too long: the same client had it at each look, and may have released it in between
 	FirstSeen time.Time

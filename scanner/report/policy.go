@@ -8,6 +8,7 @@ import (
 type Policy struct {
 	Name    string // shown in findings; empty: the pattern
 	Pattern string // a glob pattern of Redis
+	Team    string // shown in findings, and the label team of alerts
 	// MaxTTL is the longest TTL that is not a [inspect.LongTTL]; zero: the Scanner's limit.
 	MaxTTL time.Duration
 	// MaxHold is how long a holder may have a lock before it is [inspect.HeldTooLong]; zero: the Scanner's limit.

@@ -42,6 +42,7 @@ type savedFinding struct {
 	FirstSeen, LastSeen, Since   time.Time
 	Confirmed                    bool
 	Inferred                     bool   `json:",omitempty"`
+	Policy, Team                 string `json:",omitempty"`
 	Value                        string // digest of its identity
 }
 
@@ -115,7 +116,7 @@ func saveFindings(d holders.Digest, entries []Entry) []savedFinding {
 			Source: f.Source, Node: f.Node, Type: f.Type, Evidence: f.Evidence, Backend: f.Backend, Place: f.Place,
 			Key: []byte(f.Key), Class: f.Class, TTL: f.TTL, Hold: f.Hold,
 			FirstSeen: f.FirstSeen, LastSeen: f.LastSeen, Since: f.Since, Confirmed: f.Confirmed, Value: value,
-			Inferred: f.Inferred,
+			Inferred: f.Inferred, Policy: f.Policy, Team: f.Team,
 		})
 	}
 	return all
@@ -130,6 +131,7 @@ func restoreFindings(d holders.Digest, from []savedFinding) []Entry {
 				Class: s.Class, Backend: s.Backend, Node: s.Node, Place: s.Place, Key: string(s.Key), Type: s.Type,
 				TTL: s.TTL, Hold: s.Hold, Evidence: s.Evidence,
 				FirstSeen: s.FirstSeen, LastSeen: s.LastSeen, Confirmed: s.Confirmed, Inferred: s.Inferred,
+				Policy: s.Policy, Team: s.Team,
 			},
 			Facts: Facts{Since: s.Since, Source: s.Source, Recalled: Recalled{Digest: d, Value: s.Value}},
 		})

@@ -25,3 +25,21 @@ func TestAgesOfAWriterWhoseClockIsAhead(t *testing.T) {
 		t.Errorf("seen %v and %v ago", now.Sub(f.FirstSeen), now.Sub(f.LastSeen))
 	}
 }
+
+// TestStateNamesThePolicy: the alert of a finding that is resolved after a restart ends by the labels it began with.
+func TestStateNamesThePolicy(t *testing.T) {
+	now := time.Unix(1795697208, 0)
+	f := leak("lock:1", "x", now)
+	f.Policy, f.Team = "orders", "shop"
+	text, err := Encode(State{Digest: holders.Salted([]byte("salt")), Entries: []Entry{f}}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Decode(text, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Entries[0]; got.Policy != "orders" || got.Team != "shop" {
+		t.Errorf("%q of %q", got.Policy, got.Team)
+	}
+}

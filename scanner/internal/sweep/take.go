@@ -136,11 +136,12 @@ func (n *nodeSweep) finding(
 	class inspect.Class, v *keyreader.Value, evidence string, since, now time.Time,
 ) registry.Entry {
 	doubt, holder := holders.Doubt(v), holders.Holder(v)
+	policy := n.cfg.Rules.PolicyOf(v.Key)
 	evidence = judge.About(v.Key, &holder, n.cfg.Scope.Patterns) + evidence
 	return registry.Entry{
 		Finding: report.Finding{
 			Class: class, Node: n.Node, Key: v.Key, Type: v.Type, TTL: v.TTL, Hold: holder, Evidence: evidence,
-			Policy: n.cfg.Rules.PolicyOf(v.Key).Name, FirstSeen: now, LastSeen: now,
+			Policy: policy.Name, Team: policy.Team, FirstSeen: now, LastSeen: now,
 		},
 		Facts: registry.Facts{
 			Source: n.Source.Name, Since: since, Identity: v.Identity(), Distinct: doubt == "", Doubt: doubt,

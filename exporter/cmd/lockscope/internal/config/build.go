@@ -78,7 +78,7 @@ func (p *Pattern) policy() report.Policy {
 		glob, name = scanner.PrefixPattern(p.Prefix), p.Prefix+"*"
 	}
 	return report.Policy{
-		Name: cmp.Or(p.Name, name), Pattern: glob, MaxTTL: time.Duration(p.MaxTTL), MaxHold: time.Duration(p.MaxHold),
+		Name: cmp.Or(p.Name, name), Pattern: glob, Team: p.Team, MaxTTL: time.Duration(p.MaxTTL), MaxHold: time.Duration(p.MaxHold),
 		MaxTerm: time.Duration(p.MaxTerm), NoTTLAllowed: p.NoTTLAllowed,
 	}
 }
@@ -87,7 +87,7 @@ func (p *Pattern) policy() report.Policy {
 func (f *File) Options(g *FileGroup) []scanner.Option {
 	var policies []report.Policy
 	for _, p := range f.PatternsOf(g) {
-		if p.Name != "" || p.MaxTTL != 0 || p.MaxHold != 0 || p.MaxTerm != 0 || p.NoTTLAllowed {
+		if p.Name != "" || p.Team != "" || p.MaxTTL != 0 || p.MaxHold != 0 || p.MaxTerm != 0 || p.NoTTLAllowed {
 			policies = append(policies, p.policy())
 		}
 	}

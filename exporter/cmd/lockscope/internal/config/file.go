@@ -62,6 +62,7 @@ type Pattern struct {
 	Pattern      string   `json:"pattern,omitempty" jsonschema:"glob pattern of Redis, such as lock:*; this or prefix"`
 	Prefix       string   `json:"prefix,omitempty" jsonschema:"text that the keys begin with; this or pattern"`
 	Name         string   `json:"name,omitempty" jsonschema:"name of the policy in findings; the pattern if left out"`
+	Team         string   `json:"team,omitempty" jsonschema:"label team of its alerts, instead of that in notify"`
 	MaxTTL       Duration `json:"max_ttl,omitempty" jsonschema:"report longer TTLs"`
 	MaxHold      Duration `json:"max_hold,omitempty" jsonschema:"report longer holds"`
 	MaxTerm      Duration `json:"max_term,omitempty" jsonschema:"report leaders of elections that have led for longer"`
