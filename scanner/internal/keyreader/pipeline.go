@@ -40,14 +40,21 @@ func movedSlot(err error) (slot int, ok bool) {
 // Execute sends a pipeline. It fails if there is no answer, or an answer that is not about a key. The caller reads
 // the answers about keys.
 func Execute(ctx context.Context, pipe redis.Pipeliner) error {
-	cmds, err := pipe.Exec(ctx)
+	return execute(ctx, pipe, func(redis.Cmder) bool { return false })
+}
+
+// execute also leaves errors of the optional commands to the caller. If a server refuses a new connection, such as its
+// password, go-redis gives the error to no command.
+func execute(ctx context.Context, pipe redis.Pipeliner, optional func(redis.Cmder) bool) error {
+	cmds, failed := pipe.Exec(ctx)
 	for _, cmd := range cmds {
-		if err := cmd.Err(); err != nil && !aboutKey(err) {
+		switch err := cmd.Err(); {
+		case err == nil:
+		case aboutKey(err) || optional(cmd):
+			failed = nil
+		default:
 			return err
 		}
 	}
-	if len(cmds) == 0 {
-		return err
-	}
-	return nil
+	return failed
 }

@@ -118,13 +118,7 @@ func (in *inspector) exec() error {
 		return nil
 	}
 	in.reader.calls += int64(in.pipe.Len())
-	cmds, _ := in.pipe.Exec(in.ctx)
-	for _, cmd := range cmds {
-		if err := cmd.Err(); err != nil && !aboutKey(err) && !optional(cmd) {
-			return err
-		}
-	}
-	return nil
+	return execute(in.ctx, in.pipe, optional)
 }
 
 // optional reports whether a server may refuse the command. Then less is known of large hashes.

@@ -135,3 +135,16 @@ func TestLookKeepsTheOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestAConnectionThatCannotBeginIsAnError: go-redis gives no command the error of a SELECT that the server refused. No
+// key is gone because of it.
+func TestAConnectionThatCannotBeginIsAnError(t *testing.T) {
+	c := redis.NewClient(&redis.Options{Addr: locktest.Servers(t, 1)[0].Addr(), DB: 99})
+	t.Cleanup(func() { _ = c.Close() })
+	for name, capability := range map[string]Capability{"script": ScriptOnly(), "plain": PlainOnly()} {
+		values, err := New(c, c, Query{}, capability).Look(t.Context(), []string{"lock:x"})
+		if err == nil || !strings.Contains(err.Error(), "DB index is out of range") {
+			t.Errorf("%s: %+v, %v", name, values, err)
+		}
+	}
+}

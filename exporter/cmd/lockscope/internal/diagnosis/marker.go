@@ -1,7 +1,6 @@
 package diagnosis
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -141,11 +140,11 @@ func Standings(ctx context.Context, clients []*redis.Client) []guard.Standing {
 // cluster may have another's.
 func AccountOf(ctx context.Context, c *redis.Client, marker bool) guard.Account {
 	info, mark := &redis.StringCmd{}, &redis.StringCmd{}
-	_, _ = c.Pipelined(ctx, func(p redis.Pipeliner) error { // each command has its error
+	_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
 		if info = p.Info(ctx); marker {
 			mark = p.GetRange(ctx, guard.MarkerKey, 0, 1023)
 		}
 		return nil
 	})
-	return guard.Account{Info: info.Val(), Marker: mark.Val(), DB: c.Options().DB, Err: cmp.Or(info.Err(), mark.Err())}
+	return guard.Account{Info: info.Val(), Marker: mark.Val(), DB: c.Options().DB, Err: err}
 }
