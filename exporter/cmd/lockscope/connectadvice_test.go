@@ -42,7 +42,8 @@ func TestServersThatCannotBeAsked(t *testing.T) {
 		plan := []string{"repair", "plan", "--action", "delete", "--operator", "ada", "--out", t.TempDir() + "/plan"}
 		for command, args := range map[string][]string{
 			"scan": {"scan", "--confirm-after", "0s"}, "list": {"list"}, "discover": {"discover"}, "init": {"init"},
-			"doctor": {"doctor", "--for", "1ms"}, "repair": plan,
+			"doctor": {"doctor", "--for", "1ms"}, "repair": plan, "explain": {"explain", "lock:leak"},
+			"reconfigure": {"reconfigure"},
 		} {
 			t.Run(name+"/"+command, func(t *testing.T) {
 				o := commandWith(t, nil, "", append(args, "--redis", c.url)...)
@@ -69,6 +70,7 @@ func TestMistakesWithSentinels(t *testing.T) {
 	t.Cleanup(func() { cmdtest.Must(t, sentinel.Stop()) })
 	for _, line := range []string{
 		"scan --confirm-after 0s", "list", "discover", "init", "doctor --for 1ms", "run job -n --node-timeout 2s",
+		"explain job",
 	} {
 		for flag, says := range map[string]string{
 			"--log.level error":      "--sentinel-master", // the port alone

@@ -129,8 +129,8 @@ func (c *Change) enough(what string) error {
 		if err := c.unlike(); err != nil {
 			return err
 		}
-		return fmt.Errorf("%w: only %d of %d nodes have this configuration: pass the previous one as the old one",
-			ErrNotReached, count(c.To, c.isSettled), len(c.To))
+		return fmt.Errorf("%w: only %d of %d nodes could be %s: %w", ErrNotReached, count(c.To, (*Member).isThere), len(c.To),
+			what, c.whyAway(c.To))
 	}
 	for _, set := range []struct {
 		name  string

@@ -183,9 +183,7 @@ func (s *SweepFlags) OpenReplicas(a *ui.App, r *servers.RedisFlags) ([]servers.N
 	if r.Config.Cluster || r.Config.SentinelMaster != "" {
 		return nil, fmt.Errorf("%w: --replica with --cluster or --sentinel-master", servers.ErrConflict)
 	}
-	of := *r
-	of.URLs, of.Config.File = ui.NewList("URL", urls...), ""
-	nodes, err := of.Open(a)
+	nodes, err := r.OpenURLs(a, urls)
 	if err != nil {
 		return nil, fmt.Errorf("--replica: %w", err)
 	}
