@@ -97,12 +97,13 @@ func sameHolder(v *keyreader.Value, h *inspect.Hold, held time.Duration, looks i
 	if looks == 0 {
 		return "one holder has had it"
 	}
+	looks = max(looks, 2) // the second look of one sweep is not counted
 	seen, who := "the same client had it", "it"
 	if holders.DistinctionOf(v, h) == holders.Indistinct {
 		seen, who = "its value and its end were the same", "its holder"
 	}
 	return fmt.Sprintf("at %d looks, %v apart, %s; %s may have released it in between. Otherwise it has had it", looks,
-		clock.Round(held/time.Duration(max(1, looks-1))), seen, who)
+		clock.Round(held/time.Duration(looks-1)), seen, who)
 }
 
 // stays explains a missing TTL. Readers have an expiry of their own, so that none of them is in the way for ever; the

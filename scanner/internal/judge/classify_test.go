@@ -1,10 +1,13 @@
 package judge
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/scanner/internal/keyreader"
 )
 
 func TestAbout(t *testing.T) {
@@ -29,6 +32,17 @@ func TestAbout(t *testing.T) {
 	for _, pattern := range []string{"lock:b*", "lock:billing"} {
 		if got := About("lock:billing", &h, []string{pattern}); got != "election billing: " {
 			t.Errorf("%s: %q", pattern, got)
+		}
+	}
+}
+
+// TestLooks: the second look of a sweep belongs to the same round, and is a look.
+func TestLooks(t *testing.T) {
+	v := keyreader.Value{Key: "lock:constant", Type: keyreader.String, Head: "1", Size: 1}
+	for looks, want := range map[int]string{0: "one holder has", 1: "at 2 looks, 6s apart", 2: "at 2 looks, 6s apart",
+		3: "at 3 looks, 3s apart"} {
+		if got := sameHolder(&v, &inspect.Hold{}, 6*time.Second, looks); !strings.HasPrefix(got, want) {
+			t.Errorf("%d: %q, want %q", looks, got, want)
 		}
 	}
 }
