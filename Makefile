@@ -120,7 +120,7 @@ LIMIT = 15m
 # Without the race detector and with what is cached: most changes are answered within two minutes. A change of a package is a change for
 # those that import it, and a change of an internal one also for those that import it through internal packages: all importers of
 # importers would be 179 of 261 packages for lock, and 54 instead of 5 for lock/fencing. A change of the boards' generator is one of
-# what it writes.
+# what it writes, and one of a metric is one for exporter/otlp, which names all.
 BASE ?= HEAD
 .PHONY: quick
 quick: ## Vet and test the packages that differ from BASE (HEAD) and those that import them, or those in PKG, without the race detector.
@@ -144,6 +144,7 @@ quick-packages:
 					dir = file[i]; sub("/testdata/.*", "/x", dir); sub("/[^/]*$$", "", dir); \
 					while (!(dir in path) && dir ~ "/internal/") sub("/[^/]*$$", "", dir); \
 					if (dir in path) of[path[dir]] = 1; \
+					if (dir ~ "^instrument/") of[path["instrument"]] = 1; \
 					if (dir ~ "^dashboards") of[path["dashboards"]] = of[path["dashboards/gen"]] = 1 } \
 				do { more = 0; for (n = 1; n <= NR; n++) { k = split(row[n], f); for (i = 2; i <= k; i++) if (of[f[i]]) { \
 					hit[n] = 1; if (!of[f[2]] && f[2] ~ "/internal/" && f[i] ~ "/internal/") of[f[2]] = more = 1 } } } while (more); \

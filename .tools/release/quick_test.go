@@ -17,7 +17,9 @@ func TestQuickFollowsInternalPackages(t *testing.T) {
 			[]string{"exporter/cmd/lockscope/internal/list", "exporter/cmd/lockscope"}, []string{"exporter"}},
 		"exporter/internal/views/assets/history.js": {[]string{"exporter/internal/views", "exporter"}, []string{"examples/service"}},
 		"lock/fencing/store.go":                     {[]string{"lock/fencing", "lock/fencing/redisfence"}, []string{"lock/proof"}},
-		"lock/adapters/README.md":                   {nil, []string{"lock", "lock/engine"}},
+		"instrument/internal/metrics/node.go": {
+			[]string{"instrument/internal/metrics", "instrument", "exporter/otlp", "exporter/observe"}, []string{"lock"}},
+		"lock/adapters/README.md": {nil, []string{"lock", "lock/engine"}},
 	} {
 		quick := exec.CommandContext(t.Context(), "make", "--silent", "--no-print-directory", "quick-packages", "FILES="+file)
 		quick.Dir = root
