@@ -157,7 +157,7 @@ var ErrNoOperator = errors.New("nobody is known to be responsible: name a person
 // there is no such user: the act must not follow.
 func NameOf(a *ui.App, named string) string {
 	if named != "" {
-		return named
+		return strings.TrimSpace(named)
 	}
 	name := cmp.Or(a.Env["USER"], a.Env["LOGNAME"], a.Env["USERNAME"], ui.UserOf(os.Getuid()))
 	if host, err := os.Hostname(); err == nil && name != "" {

@@ -88,6 +88,10 @@ func (f *repairPlanFlags) run(ctx context.Context, a *ui.App) error {
 	if f.servers.Others.Named() && f.set.Changed("action") && action != repair.Delete() {
 		return errAction
 	}
+	by := NameOf(a, f.operator)
+	if by == "" {
+		return ErrNoOperator
+	}
 	s, done, err := f.open(a)
 	if err != nil {
 		return err
@@ -97,7 +101,7 @@ func (f *repairPlanFlags) run(ctx context.Context, a *ui.App) error {
 	if ctx.Err() != nil {
 		return ui.ErrInterrupted
 	}
-	p, failed := s.Plan(ctx, report, NameOf(a, f.operator), action, classes...)
+	p, failed := s.Plan(ctx, report, by, action, classes...)
 	if failed != nil {
 		if ctx.Err() != nil {
 			return ui.ErrInterrupted
