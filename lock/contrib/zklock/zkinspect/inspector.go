@@ -134,8 +134,8 @@ func (b *Inspector) connect(ctx context.Context) error {
 	return nil
 }
 
-var errNoSession = fmt.Errorf("%w: no server granted a session: check that a majority of the ensemble runs",
-	driver.ErrUnreachable)
+var errNoSession = driver.WithRemedy(fmt.Errorf("%w: no server granted a session", driver.ErrUnreachable),
+	"check that the address is right, and that a majority of the ensemble runs")
 
 func (b *Inspector) explain(err error) error {
 	if errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer) || errors.Is(err, zk.ErrSessionExpired) {
