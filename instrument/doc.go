@@ -11,8 +11,8 @@
 //	err = lock.Do(ctx, measured, "order:1001", work)
 //
 // Over any Locker, the decorator measures what a caller can see: waits, holds, outcomes and losses. Attempts, votes,
-// nodes, renewals and blockers need a Locker that reports to a locktrace.Trace, as engine.Engine does. A locktrace.Trace of the
-// caller still receives its events.
+// nodes, renewals and blockers need a Locker that reports to a locktrace.Trace, as engine.Engine does. The caller's own
+// locktrace.Trace still receives its events.
 //
 // Observers cannot disturb locking. Panics in label functions, tracers and log handlers are recovered and counted.
 // Logging happens in the background, and nothing here waits for the network.
@@ -87,21 +87,20 @@
 // Calls that ended as canceled, refused, dial, busy or guard record no duration: they were never sent, or nobody
 // waited for the answer.
 //
-// distributed_lock_waiting and the gauges named after it cover calls that have not returned, by the process's own
-// clocks: a call that is never served is in no counter. They are computed when they are collected.
-// distributed_lock_waiting_above_objective and distributed_lock_waiting_without_quorum do not depend on how the
-// clocks of the process and of Prometheus agree. WithWaitObjective sets the objective. A call is without a quorum if
-// too few nodes answered its last round of votes in time; so is each call behind it in its process. A call that waits
-// for a holder is not. A Locker without a locktrace.Trace reports none.
+// distributed_lock_waiting and the gauges named after it cover calls in progress, because no counter contains a call
+// that is never served. They are computed at collection, by the process's own clocks.
+// distributed_lock_waiting_above_objective and distributed_lock_waiting_without_quorum are right even if the clocks of
+// the process and Prometheus differ. WithWaitObjective sets the objective. A call has no quorum if too few nodes
+// answered its last round of votes in time. Each call behind it in its process counts as well. A call that waits for a
+// holder does not count. A Locker without a locktrace.Trace reports none.
 //
 // distributed_lock_wait_class_seconds_total divides the time of Acquire calls among the classes of the log record
 // "still waiting for the lock" (see Logs). distributed_lock_inflicted_wait_seconds_total charges waits to the holder:
 // by its instance, and by its call site if the holder has lock.WithCallSites. Both include calls that have not
-// returned.
-// A wait behind several holders is charged to each of them for its own part, also behind callers of the same process.
-// While a lock is kept for the next waiter, nobody holds it: holder is "being handed over". 200 holders have series of
-// their own, then holder is other; a lock of another library is unknown. A holder for whom nobody has waited for an
-// hour is dropped (WithIdleResources).
+// returned. A wait behind several holders is divided among them, including holders in the same process. While a lock is
+// reserved for the next waiter, holder is "being handed over". For a lock of another library, it is unknown. The first
+// 200 holders have their own series; later ones are other. A holder for whom nobody has waited for an hour is dropped
+// (WithIdleResources).
 //
 // Three counters show how leases are used. distributed_lock_outlived_total counts work that went on for more than a
 // second after its lease was lost: pass the lease's context on. distributed_lock_close_calls_total counts leases with
@@ -109,37 +108,36 @@
 // holder never asked for the fencing token, so that no storage can refuse its late writes. Leases that ended by
 // lock.MaxHold are in distributed_lock_lost_total.
 //
-// Seven metrics are about constructs, such as those of packages election and lockset. They exist for resources that
-// constructs use, and need a Locker with a locktrace.Trace. distributed_lock_construct_held counts leases that are valid at
-// the moment of collection: with kind="election" it is 1 in the process that leads. distributed_lock_construct_waiting
-// counts the calls in distributed_lock_waiting that a construct made; the others are of plain locks.
-// distributed_lock_candidates counts campaigns in progress. A campaign that found no quorum counts for ten more seconds, because election.Run tries again.
+// Seven metrics are about constructs, such as elections and lock sets. They exist for resources that constructs use,
+// and need a Locker with a locktrace.Trace. distributed_lock_construct_held counts leases that are valid at the moment
+// of collection: with kind="election" it is 1 in the leading process. distributed_lock_construct_waiting counts the
+// calls in distributed_lock_waiting that a construct made; the rest wait for plain locks. distributed_lock_candidates
+// counts campaigns in progress. A campaign that found no quorum counts for ten more seconds, because election.Run tries
+// again.
 //
 // All slots of a semaphore count under the semaphore's name: NAME#3 has the label of NAME. A permit may take several
 // Acquire calls. distributed_lock_acquisitions_total counts one of them, and so does distributed_lock_wait_seconds:
 //
-//   - A call that finds its slot held does not count if its caller goes on with another slot. TryAcquire of a semaphore
-//     of five slots that are all held elsewhere is contended once, without a wait.
-//   - A caller that finds no free slot waits in the queue of one. That is its wait, also if it gets another slot
-//     meanwhile: the call that got the slot counts as acquired, without a wait.
+//   - A call that finds its slot held does not count if its caller tries another slot. TryAcquire of a full semaphore
+//     of five slots counts as contended once, without a wait.
+//   - A caller that finds no free slot waits in the queue of one slot. That call records the wait, even if the caller
+//     gets another slot: the call for that slot counts as acquired, without a wait.
 //
-// The wait of a permit is its caller's: it begins with the first look at a slot.
+// A permit's wait begins when its caller first asks for a slot.
 //
 // distributed_lock_term, distributed_lock_term_since_timestamp_seconds and distributed_lock_slots exist only for names
-// that have a label value of their own. Under billing:* there are many terms. WithResources gives such a name its own
-// value.
+// with their own label value, because billing:* covers many terms. WithResources gives a name its own value.
 //
-// distributed_lock_node_up and distributed_lock_node_usable say what the commands of the last two minutes show, by the
-// rule of decorate.NodeHealth, as all views of lockscope do. A node is down after five failures in a row, and not for
-// single ones. A node in quarantine answers but may not vote: its distributed_lock_node_up is 1 and its
-// distributed_lock_node_usable is 0, until the quarantine ends. Without a command for two minutes both are absent:
-// the scanner's distributed_lock_scanner_up decides then. If fewer nodes are usable than distributed_lock_quorum_nodes,
-// no lock can be acquired.
+// distributed_lock_node_up and distributed_lock_node_usable follow from the commands of the last two minutes, by the
+// rule of decorate.NodeHealth, which all views of lockscope use. A node is down after five failures in a row. A node in
+// quarantine answers but may not vote: distributed_lock_node_up is 1 and distributed_lock_node_usable is 0. Without a
+// command for two minutes both are absent: use the scanner's distributed_lock_scanner_up then. If fewer nodes are
+// usable than distributed_lock_quorum_nodes, no lock can be acquired.
 //
-// Every process counts a restart once when it detects it, also if the node had started shortly before the first
-// contact. With enforced="true" the node does not vote while locks that it may have forgotten can be valid. With
-// "false" it votes, and two leases can be valid for that time. distributed_lock_node_evictions_total counts the same
-// for a node that did not restart but evicted keys for lack of memory.
+// Each process counts a restart once, when it detects it, including a start shortly before the first contact. With
+// enforced="true" the node does not vote while locks that it may have forgotten can be valid. With "false" it votes,
+// and two leases can be valid during that time. distributed_lock_node_evictions_total counts detected evictions: keys
+// that a node lost for lack of memory, without a restart.
 //
 // Every finished Acquire records a wait, even a failed one, unless it only looked at a slot. A NoWait call that
 // finds the lock held has the outcome contended and is not a failure. All series of a resource exist from its
@@ -148,13 +146,13 @@
 //
 // The label resource is bounded. Words that look like ids become "*": order:1001 counts as order:*. The same goes for
 // UUIDs, ULIDs, KSUIDs, nanoids, base62 and e-mail addresses. Values after the 100th count as other, and
-// distributed_lock_resource_overflow_total counts their calls. Names that no lock can have count as invalid and take
-// no slot. A value that was not used for an hour is dropped: its series are deleted, as at the end of a process
-// (WithIdleResources). Names given to WithResources always have a slot and stay.
+// distributed_lock_resource_overflow_total counts their calls. Names that no lock can have count as invalid. A value
+// that was not used for an hour is dropped with its series (WithIdleResources). Names given to WithResources always
+// have a value of their own.
 //
 // Decorators that share a registry share their metrics. The label backend, which lock.WithBackend sets, tells sets of
-// nodes apart. For two sets with one name, distributed_lock_nodes and distributed_lock_quorum_nodes show the one used
-// last.
+// nodes apart. If two sets have the same name, distributed_lock_nodes and distributed_lock_quorum_nodes show the one
+// used last.
 //
 // WithLabels adds up to three labels to the metrics with the label resource. ContextWithLabel sets their values per
 // call. They are bounded like resources, to 20 values each:
@@ -166,38 +164,38 @@
 //
 // # Spans
 //
-// lock.acquire (INTERNAL) is a child of the caller's span. So are lock.release and the lock.extend of an Extend,
-// which link to lock.acquire. Without a span of the caller they are children of lock.acquire, as the lock.extend of
-// automatic renewal always is. Nothing after an acquire is recorded unless the acquire was, or its caller's trace is.
-// A sampler is asked once, and sees the resource, the mode, the TTL and the kind. A lease that is renewed for hours
-// makes a long trace; use WithSpanFilter or a sampler to leave such resources out by name.
+// lock.acquire (INTERNAL) is a child of the caller's span. So are lock.release and the lock.extend of an Extend, which
+// link to lock.acquire. If the caller has no span they are children of lock.acquire, and so is the lock.extend of every
+// automatic renewal. Later spans are recorded only if the acquire was, or if their caller's trace is. A sampler is
+// asked once, and sees the resource, the mode, the TTL and the kind. A lease that is renewed for hours makes a long
+// trace; use WithSpanFilter or a sampler to leave out such resources by name.
 //
 // Each wait between attempts is a span lock.wait in lock.acquire. Its attribute distributed_lock.wait.kind is local
 // (behind other callers of this process), holder (for the holder) or backing_off (until nodes answer again);
-// distributed_lock.wait.class is its class when it began: one of the words for class under Logs.
+// distributed_lock.wait.class is its class at the beginning: one of those listed under Logs.
 //
 // Further attributes:
 //
 //   - distributed_lock.blocker.instance, on lock.wait and lock.acquire, names the other process that holds the lock.
-//     lock.acquire also links to the span that acquired the lock if that was sampled; its traceparent is in the lock's
-//     value.
+//     lock.acquire also links to the span that acquired the lock, if that was sampled: the lock's value contains its
+//     traceparent.
 //   - distributed_lock.holding lists what the caller holds while it waits.
 //   - distributed_lock.kind, on all lock.* spans of a lock that is part of a construct, is its lock.Kind.
-//   - distributed_lock.call_site is its place in the code, with lock.WithCallSites.
-//   - distributed_lock.deadlock.cycle is the cycle that it closed.
+//   - distributed_lock.call_site is the caller's place in the code, with lock.WithCallSites.
+//   - distributed_lock.deadlock.cycle is the cycle that the call closed.
 //
 // Commands on nodes are spans "EVALSHA lock.<operation>" (CLIENT) in lock.acquire, lock.extend or lock.release. Those
 // of acquires always have one. Those of renewals, releases and leaves have one if they failed or took 50 ms
 // (WithNodeSpans, WithSlowNode). An uncontended pair on five nodes makes seven spans.
 //
-// After the first ten attempts of an Acquire, a command or a wait has a span only if its answer or its reason is another
-// one than before: a wait of eight minutes made 7,500 spans. distributed_lock.spans_left_out on lock.acquire counts
-// those left out.
+// After the first ten attempts of an Acquire, a command or a wait has a span only if its answer or reason differs from
+// the last. Without this rule, a wait of eight minutes made 7,500 spans. distributed_lock.spans_left_out on
+// lock.acquire counts those left out.
 //
-// A node that failed but was outvoted leaves lock.acquire without an error. The commands that undo the rest of a
-// decided acquire belong to that lock.acquire and are no error, however they end. Of a release that is retried, the
-// first failure is recorded. There are no span events, statements or tokens. WithSpanFilter leaves out all spans of a
-// call. WithSpanAttributes adds attributes to all lock.* spans, and ContextWithAttributes to those of a call.
+// lock.acquire is not an error if a node failed but was outvoted. The commands that undo the rest of a decided acquire
+// belong to that lock.acquire and are never errors. If a release is retried, its first failure is recorded. Spans
+// contain no events, statements or tokens. WithSpanFilter leaves out all spans of a call. WithSpanAttributes adds
+// attributes to all lock.* spans, and ContextWithAttributes to those of a call.
 //
 // # Logs
 //
@@ -212,18 +210,17 @@
 //   - "node restarted" and "node evicted keys" (warnings) and "node started a short while ago" (info), each followed
 //     by whether the node votes, with node, left and enforced.
 //
-// Of records with the same message and reason about the same resource label or node, one in five seconds is logged
-// (WithLogInterval). The next one counts the records left out in left_out. Records wait in a short queue for the
-// handler; Flush waits for them. Records also have the attributes of ContextWithAttributes, and the kind of a lock that
-// is part of a construct. go-redis writes to stderr by itself; exporter/redislog sends that to a logger, and
-// exporter/observe attaches it.
+// Records with the same message, reason, and resource label or node are logged once in five seconds (WithLogInterval).
+// left_out of the next one counts those left out. Records wait in a short queue for the handler; Flush waits for them.
+// Records also have the attributes of ContextWithAttributes, and the kind of a lock that is part of a construct.
+// go-redis itself writes to stderr; exporter/redislog, which exporter/observe uses, sends its messages to a logger.
 //
-// Durations are texts like "1.5s" with every handler. Where a record counts nodes, granted, refused, failed, unheard
+// Durations are texts like "1.5s" with every handler. In records that count nodes, granted, refused, failed, unheard
 // (the vote was over before they answered) and not_asked add up to nodes. needed is the quorum, and reasons has an
 // entry for each node that did not grant.
 //
-// "still waiting for the lock" is logged after five seconds (WithLongWait), and after one, 5 and 30 minutes; of a
-// candidate of an election, only once. It says in one word, class, what keeps the call from the lock:
+// "still waiting for the lock" is logged after five seconds (WithLongWait), and after one, 5 and 30 minutes; for a
+// candidate of an election, only once. Its attribute class says what blocks the call:
 //
 //	holder       the call queues behind a holder: blocker is the holder's instance, "this process", "the next
 //	             waiter" (the lock is reserved for it) or "unknown" (another library's lock), and blocker_since is

@@ -55,8 +55,8 @@
 //
 // # Servers without a run_id
 //
-// A server whose INFO has no run_id is refused. With [WithMarkerIdentity] it votes, and the table changes for it in
-// these lines:
+// A server whose INFO has no run_id is refused. With [WithMarkerIdentity] it votes, and these lines of the table
+// change:
 //
 //	it restarts with all its data                 covered: no lock was forgotten
 //	it restarts without data, or is flushed       as above
@@ -82,11 +82,11 @@
 //   - lockscope:next:{key}, the waiter that a lock is reserved for, expires
 //   - lockscope:readers:{key}, the index of the readers by token and by expiry, expires with them
 //   - lockscope:bars:{key}, the writers that wait and keep later readers out, expires
-//   - lockscope:tomb:{key}:digest, a tombstone of the token with that SHA-1, expires. If the lease is revoked, it says
+//   - lockscope:tomb:{key}:digest, a tombstone of the token with that SHA-1, expires. If the lease was revoked, it says
 //     by whom and why
 //   - lockscope:slots:{prefix and name}, the number of slots of a semaphore, expires a day after the last use at the
 //     latest, or twice the MaxTTL if that is more. It does not exist in a Redis Cluster
 //
-// lockscope:life is the server's marker. It proves that the server remembers its locks, and names the
-// nodes and the MaxTTL that it votes for.
+// lockscope:life is the server's marker. It proves that the server remembers its locks, and names the nodes and the
+// MaxTTL for which it votes.
 package redlock
