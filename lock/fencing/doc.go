@@ -1,8 +1,7 @@
-// Package fencing makes a storage refuse writes of holders that are too late.
+// Package fencing makes storage refuse late writes of former holders.
 //
-// A process may be stopped between the moment at which it sees that its lease is valid and its write. Nothing that it
-// asks of itself can prevent that. The storage can: it keeps the highest fencing token that it has seen, and refuses
-// lower ones.
+// A process may be paused after it sees that its lease is valid and before it writes. It cannot prevent that by itself.
+// The storage can: it keeps the highest fencing token that it has seen, and refuses lower ones.
 //
 //	tx, err := db.BeginTx(ctx, nil)
 //	...
@@ -21,6 +20,5 @@
 //	S3 and the like     UpdateObject: a conditional write of one object
 //	another service     SetHeader and FromHeader carry the token there
 //
-// A reader that holds the lock, and relies on nobody writing afterwards, calls Guard before it reads: until its own
-// first write, the holder before it can still write.
+// If you read under the lock, call Guard first: until your first guarded write, the previous holder can still write.
 package fencing

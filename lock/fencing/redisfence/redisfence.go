@@ -1,14 +1,14 @@
-// Package redisfence makes data in Redis refuse writes of holders that are too late; see package fencing.
+// Package redisfence makes data in Redis refuse late writes of former holders; see package fencing.
 //
 //	pay := redisfence.NewScript(`return redis.call('INCRBY', KEYS[1], ARGV[1])`)
 //	...
 //	_, err := pay.Run(ctx, client, lease.Resource(), lease.Fence(), []string{"balance:1001"}, 30)
 //	// *fencing.StaleError: a later lease has written, and the script did not run
 //
-// For each key that a script names, Redis keeps the highest token of the resource beside it; keys with one hash tag share
-// it. So a script names all keys that it reads or writes: a later lease bars lower tokens from those it named, and from
-// no others. The tokens are as durable as the data: a failover that loses the last writes loses their token, and a late
-// write can pass then. The user needs the commands get and set on lockscope:seen:*, and those of the script.
+// For each key that a script names, Redis keeps the resource's highest token next to it; keys with the same hash tag
+// share it. So a script must name all keys that it reads or writes: lower tokens are refused only on these. The tokens
+// are as durable as the data: a failover that loses the last writes loses their token, and a late write may then
+// succeed. The user needs the commands get and set on lockscope:seen:*, and those of the script.
 package redisfence
 
 import (
@@ -32,8 +32,8 @@ type Script struct{ script *redis.Script }
 // staleReply begins the reply to a token that is too low.
 const staleReply = "STALEFENCE "
 
-// check compares tokens as text: a number of Lua has 53 bits. It removes its keys and arguments, so that the script after
-// it sees its own.
+// check compares tokens as text: a number of Lua has 53 bits. It removes its keys and arguments, so that the script
+// after it sees its own.
 const check = `do
 	local count, fence = table.remove(ARGV), table.remove(ARGV)
 	for i = 1, count do
