@@ -30,9 +30,9 @@ var (
 // that nothing can come between them. The token is stored with the data, so that it
 // survives restarts of lockers, Redis nodes and store. No clock takes part.
 //
-// A reader that holds the lock must raise the token before it reads if it depends
-// on nobody writing afterwards: until its own first write the one before it can
-// still write. Here a writer's balance comes from what it has read, so Read does.
+// If you read under the lock, raise the token first: until your first guarded write,
+// the previous holder can still write. Here a writer's balance comes from what it has
+// read, so Read raises it.
 //
 // All methods are safe for concurrent use.
 type Store struct {

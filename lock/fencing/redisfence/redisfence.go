@@ -52,8 +52,8 @@ func NewScript(body string) *Script { return &Script{redis.NewScript(check + bod
 
 // Run runs the script under the token of a lease of resource and returns its reply. All keys have to be in one slot of
 // a Redis Cluster. From the first Run with a token on, lower tokens are refused for good where a script names one of
-// these keys, in any order. The same token passes again: a lease may write often. A reader that holds the lock, and
-// relies on nobody writing afterwards, reads in a Script.
+// these keys, in any order. The same token passes again: a lease may write often. If you read under the lock,
+// read in a Script.
 //
 // Run fails with *fencing.StaleError if fence is too low, with lock.ErrInvalidOption if fence is 0 or keys is empty,
 // and with errors of the client. If the client gives up on an answer, the script may still run.

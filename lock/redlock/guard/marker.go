@@ -159,7 +159,7 @@ var ErrOtherConfiguration = driver.NewError(driver.Misconfigured, "node votes fo
 // errUnfinished is the error of a node that a change has marked.
 var errUnfinished = fmt.Errorf("%w: a change to this configuration is not finished: run the same "+
 	`"lockscope reconfigure" or redlock.Reconfigure again to finish it, or with the old and the new `+
-	"configuration exchanged to undo it", driver.ErrQuarantined)
+	"configuration swapped to undo it", driver.ErrQuarantined)
 
 func otherConfiguration(theirs Marker, ours Fingerprint) error {
 	if n, named := max(theirs.Fingerprint.nodes(), theirs.From.nodes()), ours.nodes(); n >= EnforcedFrom && named < EnforcedFrom {
@@ -167,16 +167,16 @@ func otherConfiguration(theirs Marker, ours Fingerprint) error {
 			`do; to take the node out of its set, use "lockscope reconfigure"`, ErrOtherConfiguration, n, named, n)
 	}
 	if theirs.State == Changing {
-		return fmt.Errorf("%w: it left %v, which this process has, for %v: stop the processes with the old one; "+
-			`if that change was not finished, undo it with "lockscope reconfigure" and both exchanged`,
+		return fmt.Errorf("%w: it changed from %v, which this process has, to %v: stop the processes with the old one; "+
+			`if that change was not finished, undo it with "lockscope reconfigure" and both swapped`,
 			ErrOtherConfiguration, ours, theirs.Fingerprint)
 	}
 	if theirs.Fingerprint.limits() == ours.limits() {
-		return fmt.Errorf("%w: it has as many nodes and the same max TTL, under other names: a host name and its address "+
-			"are two names. Give the nodes the names that the other processes give them (WithNodeNames, --node-names)",
+		return fmt.Errorf("%w: it has as many nodes and the same max TTL, but other names: a host name and its address "+
+			"are two names. Use the names that the other processes use (WithNodeNames, --node-names)",
 			ErrOtherConfiguration)
 	}
-	return fmt.Errorf("%w: it has %v, and this process has %v: stop the processes with the old one, "+
+	return fmt.Errorf("%w: its configuration is %v, and this process has %v: stop the processes with the old one, "+
 		`or change it with "lockscope reconfigure" or redlock.Reconfigure`, ErrOtherConfiguration, theirs.Fingerprint,
 		ours)
 }

@@ -57,13 +57,12 @@ func (c *Change) replaces(m *Member) error {
 		marked && is == c.New && read.From == c.Old, marked && is == c.Old && read.From == c.New:
 		return nil // this very change is to be finished, or undone
 	case marked:
-		return fmt.Errorf("%w: a change from %v to %v is not finished there, and this one is from %v to %v: finish "+
-			"that one first, or undo it with its old and new configuration exchanged", ErrStale, read.From, is, c.Old,
-			c.New)
+		return fmt.Errorf("%w: a change from %v to %v is not finished, and this one is from %v to %v: finish "+
+			"that one first, or undo it by swapping its old and new configuration", ErrStale, read.From, is, c.Old, c.New)
 	case c.Old == c.New || is == c.Old || is == c.New:
 		return nil
 	}
-	return fmt.Errorf("%w: its configuration is %v, and the change is from %v to %v: pass its own as the old one (--from)",
+	return fmt.Errorf("%w: its configuration is %v, and this change is from %v to %v: pass its own as the old one (--from)",
 		ErrStale, is, c.Old, c.New)
 }
 
@@ -112,10 +111,10 @@ func (c *Change) unlike() error {
 		}
 		read, ok := ParseMarker(m.marker)
 		if !ok {
-			return c.Wrap(m.Name, fmt.Errorf("%w: it has none: a new set of three nodes or more needs \"lockscope init\", "+
-				"and a smaller one has nothing to change", ErrStale))
+			return c.Wrap(m.Name, fmt.Errorf("%w: it has no configuration: a new set of three nodes or more needs "+
+				"\"lockscope init\"; a smaller one has nothing to change", ErrStale))
 		}
-		return c.Wrap(m.Name, fmt.Errorf("%w: its configuration is %v, not %v: pass it as the old one (--from)",
+		return c.Wrap(m.Name, fmt.Errorf("%w: its configuration is %v, not %v: pass its own as the old one (--from)",
 			ErrStale, read.Fingerprint, c.New))
 	}
 	return nil
