@@ -26,12 +26,12 @@ const configHelp = `Validate the configuration file of scan and serve (--config 
 
 A file has:
   groups       independent sets of servers, each with its own quorum, user and TLS: redis, or one
-               postgres, etcd or zookeeper with prefixes and limits of its own
-  patterns     where locks are in Redis, with own limits (max_ttl, max_hold, max_term),
+               postgres, etcd or zookeeper with its own prefixes and limits
+  patterns     where locks are in Redis, with their limits (max_ttl, max_hold, max_term),
                no_ttl_allowed, and the team that gets their alerts
   exclusions   known findings to leave out: pattern, until and reason, all three required
   notify       where to send alerts: labels, severity, credentials
-  interval, throttle, max_ttl, max_hold, max_term, checks, allow_empty   as the flags of that name
+  interval, throttle, max_ttl, max_hold, max_term, checks, allow_empty   like the flags of that name
 
 Flags and their variables win over the file. Set servers in the file or by flags, not both. Paths in
 the file are relative to it. serve reads it again on SIGHUP, and files of secrets when they change.

@@ -25,11 +25,11 @@ const discoverHelp = `Detect which lock libraries use these servers, and suggest
 discover recognises the locks of some 65 libraries and programs in Go, Java, Node.js, Python, Ruby,
 .NET, PHP, Rust and Elixir: lockscope, redsync, redislock, asynq, Redisson, ShedLock, node-redlock,
 BullMQ, redis-py, celery-singleton, Hangfire, Laravel, GitLab, Nextcloud and others. Tokens that
-several libraries write are named as what they are, such as UUID token. It never prints a value.
+several libraries write are named by their form, such as UUID token. It never prints a value.
 
 Confidence is high if the form is one library's own, medium if the form is common and the name
 suggests a lock, low for a guess. A sample can miss locks that are rarely held: run it while they
-are. Read the suggested file before you use it: its limits follow what was seen.`
+are held. Read the suggested file before you use it: its limits follow the sample.`
 
 const discoverExample = `  lockscope discover --redis r1:6379,r2:6379,r3:6379
   lockscope discover --redis r1:6379 --sample 1000000 --out lockscope.yaml

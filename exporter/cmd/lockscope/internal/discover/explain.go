@@ -19,8 +19,8 @@ import (
 const explainHelp = `Explain one key: which library wrote it, its holder if the value names one, what scan would report,
 and whether repair may touch it. Only reads, and never prints an owner's token.
 
-KEY is the whole name in Redis, such as lock:order:1001. explain asks each server by itself:
-"lockscope list" shows what a quorum of them says of one of lockscope's own locks.`
+KEY is the whole name in Redis, such as lock:order:1001. explain asks each server separately.
+For lockscope's own locks, "lockscope list" shows what a quorum of the servers says.`
 
 const explainExample = `  lockscope explain lock:order:1001 --redis r1:6379,r2:6379,r3:6379
   lockscope explain PHPREDIS_SESSION:9c5b4x6z8a_LOCK --redis r1:6379 -o json`

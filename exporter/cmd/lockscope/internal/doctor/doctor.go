@@ -27,9 +27,8 @@ import (
 
 const doctorHelp = `Check Redis, PostgreSQL, etcd or ZooKeeper servers before you trust them with locks.
 
-doctor checks that the servers are separate masters, do not evict keys, remember locks over a
-restart, keep true time, answer fast enough and grant the rights that a lock needs. It changes
-nothing.`
+doctor checks that the servers are separate masters, do not evict keys, keep locks over a restart,
+have correct clocks, answer fast enough and grant the rights that a lock needs. It changes nothing.`
 
 const doctorExample = `  lockscope doctor --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
   lockscope doctor --redis r1:6379 --redis-username admin --acl-user orders

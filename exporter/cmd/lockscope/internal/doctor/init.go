@@ -20,7 +20,7 @@ const initHelp = `Prepare new servers: vouch for Redis nodes once, or create the
 Redis: you declare that nobody can hold a lock on the nodes: they were never used for locks. Run it
 once, when you set them up. Never run it to hurry up servers that restarted, nor each time a
 service starts: a lock that such a server forgot would get a second holder.
-PostgreSQL: run it as the owner of the schema, as often as you like. Locks that are held stay held.`
+PostgreSQL: run it as the owner of the schema, as often as you like. Held locks stay held.`
 
 const initExample = `  lockscope init --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379
   lockscope init --redis r1:6379,r2:6379,r3:6379 --if-new    # for a step that runs at every start

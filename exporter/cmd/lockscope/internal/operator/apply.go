@@ -21,9 +21,9 @@ import (
 
 const repairApplyHelp = `Carry out a plan of "lockscope repair plan". Without --yes it says what it would do.
 
-apply touches a key only if it still holds the planned value, its TTL is as it was, and lockscope
-first saw that value --min-age before. Name the same servers as for the plan. You can apply a plan
-twice: keys that are done are left alone.`
+apply touches a key only if it still holds the planned value, its TTL is unchanged, and lockscope
+first saw that value at least --min-age ago. Name the same servers as for the plan. You can apply a
+plan twice: finished keys are skipped.`
 
 const repairApplyExample = `  lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379          # a dry run
   lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379 --yes

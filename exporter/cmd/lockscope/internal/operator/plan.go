@@ -22,8 +22,9 @@ import (
 
 const repairPlanHelp = `Write a plan: the leaked locks to repair, and why. Changes nothing on the servers.
 
-plan sweeps as scan does, with a second look. The file says what to do to which key, and since when
-lockscope has seen its value. It has no lock's value, is good for 24 hours and must not be edited.`
+plan sweeps like scan, and confirms with a second read. The file says what to do to which key, and
+when lockscope first saw its value. It contains no values, is valid for 24 hours and must not be
+edited.`
 
 const repairPlanExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 --out plan.json
   lockscope repair plan --redis r1:6379 --classes no_ttl,held_too_long --out plan.json

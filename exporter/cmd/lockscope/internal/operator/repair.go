@@ -20,26 +20,26 @@ const repairHelp = `Let leaked locks expire, or delete them: make a plan, read i
 
 repair touches a key only if both are true:
   - it still holds the value that the plan saw, which the plan keeps as a digest;
-  - lockscope first saw that value --min-age (10m) before.
+  - lockscope first saw that value at least --min-age (10m) ago.
 
 repair never touches these keys, and lists them with the reason:
-  - keys whose value cannot tell its owner from another: constants such as 1, host names, short or
-    very long values, and values that several keys have;
+  - keys whose value does not identify its owner: constants such as 1, host names, short or very
+    long values, and values that several keys share;
   - keys on servers, or in slots, that were not read completely.
 
-Of several readers of a read/write lock, repair ends the time of the one in the plan. It leaves an
-orphan alone that was renewed since. A key of readers without a TTL gets the TTL of its last reader;
-delete takes out only those whose time is over.
+If a read/write lock has several readers, repair expires only the one in the plan, unless it is an
+orphan that was renewed since. A key of readers without a TTL gets the TTL of its last reader;
+delete removes only expired readers.
 
 Some processes use one value for all their locks, and any UUID, hash or long random text may be one.
-Only tokens of lockscope and redsync and values of ShedLock are known to be one lease's: the plan
-says MAY BE REUSED of all others. It watches such a key for some seconds, and apply touches it only
-if OBJECT IDLETIME proves that nobody used it since. A server without idle times, such as one with
-an LFU policy, gets no such repair. A lease of lockscope that is held too long has a holder that
-renews it: end it with "lockscope revoke".
+Only tokens of lockscope and redsync and values of ShedLock belong to one lease: the plan marks all
+others MAY BE REUSED. plan watches such a key for some seconds, and apply touches it only if OBJECT
+IDLETIME proves that nobody has used it since. A server without idle times, such as one with an LFU
+policy, gets no such repair. A lease of lockscope that is held too long has a holder that renews it:
+end it with "lockscope revoke".
 
-In etcd and ZooKeeper repair deletes what no lease or session ends. In PostgreSQL it ends sessions
-that are idle in a transaction, with --terminate alone.
+In etcd and ZooKeeper repair deletes what no lease or session ends. In PostgreSQL, only with
+--terminate, it ends sessions that are idle in a transaction.
 
 apply writes a line to the audit log before each act, and one with the outcome after it: done,
 would_do, gone, changed (value or TTL differ: not touched), refused or failed.`

@@ -18,15 +18,15 @@ const revokeHelp = `End somebody else's lease without breaking the lock.
 
 The servers refuse to renew the lease from now on. Its holder learns who revoked it and why, at the
 latest at its next renewal, and its lease ends before anybody else can get the lock. revoke deletes
-no key, and does not keep the holder from acquiring the lock again: stop the holder for that, or
-wait for the lock with "lockscope hold".
+no key. The holder may acquire the lock again: to prevent that, stop it, or wait for the lock with
+"lockscope hold".
 
 On a read/write lock, revoke ends the writer's lease. --readers ends the leases of all readers
-instead, and --reader INSTANCE those of one process. A writer that waits is next. Readers that come
-later are kept out only by a writer that waits.
+instead, and --reader INSTANCE those of one process. A waiting writer is next. If no writer waits,
+new readers can get the lock.
 
-revoke works on Redis, PostgreSQL, etcd and ZooKeeper. The name of a semaphore's slot, NAME#3, ends
-that permit. Locks of other libraries cannot be revoked.`
+revoke works on Redis, PostgreSQL, etcd and ZooKeeper. To end one permit of a
+semaphore, name its slot: NAME#3. Locks of other libraries cannot be revoked.`
 
 const revokeExample = `  lockscope revoke nightly --reason "hangs since 02:10" --redis r1:6379,r2:6379,r3:6379
   lockscope revoke exports#3 --reason "ticket 4711" --operator ann --redis-file /etc/lockscope/nodes

@@ -19,8 +19,8 @@ import (
 
 const runHelp = `Run a command while this machine holds a lock: flock(1) for a fleet.
 
-The command runs at most once at a time in the fleet. It has ended when the lock is released, and
-it is killed before a lock ends that cannot be renewed.`
+The command runs at most once at a time in the fleet. lockscope releases the lock after the command
+has ended. If the lock cannot be renewed, lockscope kills the command before the lock ends.`
 
 const runExample = `  lockscope run nightly --redis r1:6379,r2:6379,r3:6379 -- ./report.sh --all
   lockscope run deploy --wait 5m --postgres postgres://ci@db/ci -- make deploy

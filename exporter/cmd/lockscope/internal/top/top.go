@@ -23,7 +23,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 )
 
-const topHelp = `Watch nodes, the locks that somebody waits for, and who blocks whom. Reads only, from the nodes.
+const topHelp = `Watch nodes, the locks that somebody waits for, and who blocks whom. Changes nothing.
 
 Keys: up and down select, enter shows waiters, / filters, s sorts, p pauses, ? explains, q quits.`
 
