@@ -38,8 +38,8 @@ func (m maker) lately() []rulefmt.Rule {
 			// Recorded rates look back five minutes, and are evaluated once a minute.
 			pairs:   []string{"$MISSING", QuorumMissing, "$W", (w + fiveMinutes + 2*m.config.Interval).String()},
 			summary: "{{ $labels.job }}: the quorum was lost within " + w.String(),
-			about: "Alerts of {{ $labels.job }} about the last " + w.String() + " see an outage that has a page of its own. " +
-				"The Alertmanager holds them back while this fires, and sends it to nobody.",
+			about: "Alerts of {{ $labels.job }} that count over " + w.String() + " still see an outage that is already reported. " +
+				"Alertmanager holds them back while this alert fires, and sends this one to nobody.",
 			board: nodesBoard,
 		}))
 	}
@@ -178,8 +178,8 @@ func (m maker) nodeClock() rulefmt.Rule {
 		pairs:   []string{"$LIMIT", limit},
 		summary: "{{ $labels.lock_node }}: the clock is off by {{ $value | humanize }} s",
 		about: "The clock of {{ $labels.lock_node }} is {{ $value | humanize }} s ahead of the clocks of {{ $labels.job }} " +
-			"(negative: behind), more than " + limit + " s for five minutes. Leases and quarantines are measured by each " +
-			"clock alone; a step to mend it ends leases early or late.",
+			"(negative: behind), more than " + limit + " s for five minutes. A node measures leases and quarantines by " +
+			"its own clock: a step that corrects it ends leases early or late.",
 		board: nodeBoard,
 	})
 }

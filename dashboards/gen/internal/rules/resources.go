@@ -67,7 +67,7 @@ func (m maker) unprotected() rulefmt.Rule {
 				unless distributed_lock_unprotected_runs_total offset 15m)`,
 		summary: "{{ $labels.resource }}: {{ $labels.job }} ran without the lock",
 		about: "{{ $labels.job }} ran the work of {{ $labels.resource }} without its lock in the last 15 minutes, because too " +
-			"few nodes could be reached and somebody has allowed that. Two processes may have run it at a time.",
+			"few nodes could be reached, as its code allows. Two processes may have run it at once.",
 		board: resourceBoard,
 	})
 }

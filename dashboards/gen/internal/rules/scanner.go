@@ -13,8 +13,8 @@ func (m maker) scanner() []rulefmt.Rule {
 				"wait for the rest of the TTL."),
 		m.found("DistributedLockHeldTooLong", "held_too_long",
 			"{{ $labels.job }}: locks held too long: {{ $value }}",
-			"Lock keys with the same holder at each look for longer than the scanner's --max-hold: at least {{ $value }}. "+
-				"It does not finish, or takes the lock again and again: the evidence of a finding says which is known."),
+			"Lock keys with the same holder in every sweep for longer than the scanner's --max-hold: at least {{ $value }}. "+
+				"The holder does not finish, or takes the lock again and again: the finding's evidence says what is known."),
 		m.found("DistributedLockOrphaned", "orphan",
 			"{{ $labels.job }}: locks on a minority of the nodes: {{ $value }}",
 			"Lock keys without a holder, because only a minority of the nodes has their token: at least {{ $value }}. "+
@@ -22,7 +22,7 @@ func (m maker) scanner() []rulefmt.Rule {
 		m.found("DistributedLockForeignType", "foreign_type",
 			"{{ $labels.job }}: keys with the name of a lock that are not locks: {{ $value }}",
 			"Keys that match the scanner's pattern but have a Redis type that no lock has: at least {{ $value }}. "+
-				"Callers that want a lock of that name get an error."),
+				"Callers that want a lock of that name find it held, by an unknown owner that never releases it."),
 		m.silentKeys(), m.incomplete(), m.stillDeadlocked(), m.stale(), m.memoryFails(), m.exporterDown(), m.watchdog(),
 	}
 }
@@ -42,9 +42,9 @@ func (m maker) silentKeys() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockSilentKeys", severity: warning, hold: fiveMinutes,
 		expr:    `max by ($JOB) (distributed_lock_scanner_silent_locks) > 0`,
-		summary: "{{ $labels.job }}: locks that were seen regularly are not seen any more: {{ $value }}",
-		about: "Sweeps of {{ $labels.job }} saw these locks in each hour for a day, and then not for three of their " +
-			"longest pauses: {{ $value }}. Its log names them. Either the work stopped, or the key was renamed.",
+		summary: "{{ $labels.job }}: locks that were seen regularly are no longer seen: {{ $value }}",
+		about: "Sweeps of {{ $labels.job }} saw these locks in every hour for a day, and then not for three of their " +
+			"longest pauses: {{ $value }}. The scanner's log names them. Either the work stopped, or the key was renamed.",
 		board: leaksBoard,
 	})
 }

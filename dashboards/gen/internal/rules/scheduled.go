@@ -80,7 +80,7 @@ func (m maker) silent() rulefmt.Rule {
 		summary: "{{ $labels.resource }}: {{ $labels.job }} last acquired the lock {{ $value | humanizeDuration }} ago, " +
 			"and did so regularly before",
 		about: "{{ $labels.job }} last acquired {{ $labels.resource }} {{ $value | humanizeDuration }} ago: more than three " +
-			"of its usual intervals. Nobody stated an interval: the rule learned it from the day before. Either the work " +
+			"of its usual intervals. The configuration states no interval: the rule learned it from the day before. Either the work " +
 			"stopped, or the resource was renamed or removed.",
 		board: resourceBoard,
 	})

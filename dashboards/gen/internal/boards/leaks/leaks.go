@@ -66,8 +66,8 @@ func leakTiles(c config.Config) []draw.Panel {
 			"Lock keys with a TTL above --max-ttl. Good: 0. Often seconds and milliseconds are mixed up. If the "+
 				"holder dies, its waiters wait for the rest of the TTL."),
 		found("Held too long", "held_too_long", draw.AnyIsSuspicious(),
-			"Lock keys with the same holder at each look for longer than --max-hold. Good: 0. It renews and does not "+
-				"finish, or takes the lock again and again. `lockscope scan` says which is known."),
+			"Lock keys with the same holder in every sweep for longer than --max-hold. Good: 0. The holder renews and does not "+
+				"finish, or takes the lock again and again. `lockscope scan` says what is known."),
 		found("Orphaned", "orphan", draw.AnyIsSuspicious(),
 			"Lock keys on a minority of the nodes. Good: 0, apart from a few seconds. They expire by themselves, and "+
 				"cost votes until then."),

@@ -157,11 +157,11 @@ func resourceLosses(c config.Config) []draw.Panel {
 		draw.Chart("Leases lost by reason", "ops", draw.Quarter,
 			draw.History(`sum by (reason) (rate(distributed_lock_lost_total{R}[$__rate_interval]))`, "{{reason}}"),
 			"Good: none. extend_failed: too few nodes answered. taken_over: a quorum no longer had the lease. "+
-				"expired: nothing renewed it, or the process stood still. max_hold: it reached its MaxHold.").Stacked().Rare(),
+				"expired: nothing renewed it, or the process was paused. max_hold: it reached its MaxHold.").Stacked().Rare(),
 		{Kind: draw.Table, Title: "Leases lost by process", Width: draw.Half, Height: draw.ChartHeight, Unit: "short",
 			Decimals: 0,
 			None:     "none lost",
-			About: "Leases lost in the time shown, by process and reason. Good: empty. One process: it stood still " +
+			About: "Leases lost in the time shown, by process and reason. Good: empty. One process: it was paused " +
 				"(garbage collection, CPU limit, suspension) or is cut off. All processes: the nodes.",
 			Queries: draw.Now(fmt.Sprintf("topk(%d, sum%s (increase(distributed_lock_lost_total{R}[$__range])) > 0)",
 				c.Boards.Top,
