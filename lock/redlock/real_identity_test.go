@@ -36,6 +36,10 @@ type otherServer struct {
 var (
 	noRunID  = map[*regexp.Regexp]string{regexp.MustCompile(`(?m)^run_id:.*\r\n`): ""}
 	noPolicy = map[*regexp.Regexp]string{regexp.MustCompile(`(?m)^maxmemory_policy:.*\r\n`): ""}
+	newer    = map[*regexp.Regexp]string{
+		regexp.MustCompile(`(?m)^maxmemory:.*\r`):        "maxmemory:104857600\r",
+		regexp.MustCompile(`(?m)^maxmemory_policy:.*\r`): "maxmemory_policy:allkeys-lrm\r",
+	}
 	replicas = map[*regexp.Regexp]string{regexp.MustCompile(`(?m)^role:master`): "role:replica"}
 )
 
@@ -189,7 +193,8 @@ func TestRealOneServerTwiceWithoutRunID(t *testing.T) {
 	})
 }
 
-// TestRealServersThatDoNotSayTheirPolicy are refused, unless the caller states that they evict nothing.
+// TestRealServersThatDoNotSayTheirPolicy are refused, unless the caller states that they evict nothing. That does not
+// help a server whose policy this version does not know.
 func TestRealServersThatDoNotSayTheirPolicy(t *testing.T) {
 	t.Parallel()
 	f := startNodes(t, 1)
@@ -197,6 +202,8 @@ func TestRealServersThatDoNotSayTheirPolicy(t *testing.T) {
 	wantText(t, err, "WithoutEviction", "WithEvictingNodes")
 	stated := redlockOf(t, f.pretending(noPolicy), redlock.WithoutEviction())
 	eventually(t, settleTime, "a node votes that evicts nothing, as the caller states", func() bool { return gets(t, stated) })
+	err = refusal(t, redlockOf(t, f.pretending(newer), redlock.WithoutEviction()), driver.ErrEvicting)
+	wantText(t, err, "allkeys-lrm", "noeviction")
 	must(t, f.admin[0].ConfigSet(t.Context(), "maxmemory", "100mb").Err())
 	must(t, f.admin[0].ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
 	refusal(t, redlockOf(t, f.clients(), redlock.WithoutEviction()), driver.ErrEvicting)

@@ -335,6 +335,7 @@ func TestProblemsAreNamed(t *testing.T) {
 		"replica": {fakeServer{info: "run_id:r\r\nuptime_in_seconds:3600\r\nrole:slave\r\n"},
 			driver.ErrReplica},
 		"evicting":       {server("e", 3600, "maxmemory:1", "maxmemory_policy:volatile-lru"), driver.ErrEvicting},
+		"evicting anew":  {server("e", 3600, "maxmemory:1", "maxmemory_policy:volatile-lrm"), driver.ErrEvicting},
 		"no limit":       {server("f", 3600, "maxmemory_policy:allkeys-lru"), nil},
 		"mended":         {server("e", 3600, "maxmemory:1", "maxmemory_policy:noeviction"), nil},
 		"active replica": {fakeServer{info: "run_id:r\r\nrole:active-replica\r\n"}, driver.ErrReplica},

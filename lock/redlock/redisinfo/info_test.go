@@ -36,6 +36,10 @@ func TestWhatIsNotReportedIsNotBelieved(t *testing.T) {
 		"maxmemory:1\nmaxmemory_policy:noeviction":   redisinfo.EvictionOff,
 		"maxmemory:0\nmaxmemory_policy:allkeys-lru":  redisinfo.EvictionOff,
 		"maxmemory:1\nmaxmemory_policy:volatile-ttl": redisinfo.EvictionOn,
+		// Of versions that are newer than this code: what is not noeviction may evict.
+		"maxmemory:1\nmaxmemory_policy:allkeys-lrm":   redisinfo.EvictionOn,
+		"maxmemory:1\nmaxmemory_policy:volatile-lrm":  redisinfo.EvictionOn,
+		"maxmemory:1\nmaxmemory_policy:no-such-thing": redisinfo.EvictionOn,
 	} {
 		if got := redisinfo.Parse(text).Eviction(); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
