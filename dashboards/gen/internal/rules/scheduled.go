@@ -16,8 +16,8 @@ func (m maker) scheduled() []rulefmt.Rule {
 	return append(all, m.record(LastSuccess, `time() + 0 * (max_over_time($ACQUIRED[5m]) > 0)
 		or last_over_time($SELF[1d]) > time() - `+known, "$ACQUIRED", Acquired, "$SELF", LastSuccess),
 		m.record(Silence, `time() - $LAST`, "$LAST", LastSuccess), m.usualInterval(), m.record(KnownInterval,
-		`$USUAL or (last_over_time($SELF[6h]) and $SILENCE < 259200)`, "$USUAL", UsualInterval, "$SELF", KnownInterval,
-		"$SILENCE", Silence))
+			`$USUAL or (last_over_time($SELF[6h]) and $SILENCE < 259200)`, "$USUAL", UsualInterval, "$SELF", KnownInterval,
+			"$SILENCE", Silence))
 }
 
 // failingMinutes is the number of failing minutes of three failures five minutes apart: each failure shows
