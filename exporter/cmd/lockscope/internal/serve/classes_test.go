@@ -3,10 +3,12 @@ package serve
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
+	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
@@ -26,6 +28,7 @@ func TestVotesOfServers(t *testing.T) {
 	if got := pings.votes(t.Context()); got != (fleet.Votes{Quorum: 2, Quarantined: 3}) {
 		t.Errorf("%+v", got)
 	}
+	wantStates(t, pings, state.NodeQuarantined, state.NodeQuarantined, state.NodeQuarantined)
 	for i, s := range started { // as after a restart that kept the data, and with a replica among them
 		c := cmdtest.Admin(t, s)
 		text := c.Get(t.Context(), guard.MarkerKey).Val()
@@ -44,8 +47,18 @@ func TestVotesOfServers(t *testing.T) {
 	if got := pings.votes(t.Context()); got != (fleet.Votes{Quorum: 2, Quarantined: 2}) {
 		t.Errorf("with one down %+v", got)
 	}
+	wantStates(t, pings, state.NodeUp, state.NodeQuarantined, state.NodeQuarantined) // one failure is chance
 	pings.follow(nodes, 2)
 	if got := pings.votes(t.Context()); got != (fleet.Votes{}) {
 		t.Errorf("of two sets %+v", got)
+	}
+}
+
+func wantStates(t *testing.T, p *pings, want ...string) {
+	t.Helper()
+	for i, n := range p.state(time.Now()) {
+		if n.State != want[i] || n.Up != (want[i] == state.NodeUp) {
+			t.Errorf("%s is %s, up %v, want %s", n.Name, n.State, n.Up, want[i])
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/decorate"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/locktrace"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 const (
@@ -44,6 +45,7 @@ type health struct {
 	known    decorate.NodeHealth
 	err      error // of the last call
 	answered time.Time
+	standing guard.Standing // at the last listing
 }
 
 type ping struct {
@@ -194,6 +196,10 @@ func (h *health) state(name string, now time.Time) state.Node {
 	}
 	if h.err != nil {
 		n.Error = h.err.Error()
+	}
+	if n.Up && h.standing.Quarantined {
+		n.Up, n.State = false, state.NodeQuarantined
+		n.Error = "restarted or wiped: it may have forgotten locks, and does not vote yet"
 	}
 	return n
 }

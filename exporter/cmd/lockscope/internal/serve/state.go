@@ -64,10 +64,7 @@ func (s *stateView) loop(ctx context.Context) {
 		// Parts that failed are missing from the page; pings and logs have the reason.
 		all, _ := s.scanner.List(ctx, listing.Options{Order: listing.ByAge, Limit: live.DefaultMaxShown, Waits: true})
 		s.blocking.observe(ctx, all.Waits, time.Now())
-		var v fleet.Votes
-		if all.Waits != nil && len(all.Waits.Locks) > 0 {
-			v = s.pings.votes(ctx)
-		}
+		v := s.pings.votes(ctx)
 		s.mu.Lock()
 		s.listing, s.votes, s.listed = all, v, time.Now()
 		close(s.next)

@@ -112,7 +112,13 @@ func (p *pings) votes(ctx context.Context) (v fleet.Votes) {
 		}
 	}
 	v.Quorum = min(len(nodes), len(nodes)/2+1)
-	for i, s := range diagnosis.Standings(ctx, clients) {
+	standings := diagnosis.Standings(ctx, clients)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, s := range standings {
+		if h := p.seen[nodes[i].Name]; h != nil {
+			h.standing = s
+		}
 		switch {
 		case up[i] && s.Votes(): // also one that gives no account, for instance because the user may not send INFO
 			v.Voting++
