@@ -55,18 +55,20 @@ func Command(a *ui.App) *cobra.Command {
 		Example: configExample,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	})
-	connect := false
-	check := ui.Page{Exit: "0 the file is valid, 2 it is not, or a server does not answer (--connect)"}.On(
+	connect, output := false, ui.Table
+	check := ui.Page{Topics: []string{"json"}, Exit: "0 the file is valid, 2 it is not, or a server does not answer (--connect)"}.On(
 		&cobra.Command{
 			Use: "check FILE", Short: "Validate a configuration file and list every error with its line", Args: oneFile,
 			Long: configCheckHelp,
 			Example: "  lockscope config check lockscope.yaml\n" +
 				"  lockscope config check lockscope.yaml --connect",
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return checkConfig(cmd.Context(), a, args[0], connect)
+				found, err := checkConfig(cmd.Context(), a, args[0], connect)
+				return writeCheck(a, output, args[0], found, err)
 			},
 		})
 	check.Flags().BoolVar(&connect, "connect", false, "also ask the servers that the file names")
+	output.Register(check.Flags())
 	ui.CommandLineOnly(check.Flags(), "connect")
 	schema := &cobra.Command{
 		Use: "schema", Short: "Print the JSON schema of a configuration file, for editors",
@@ -91,32 +93,53 @@ func oneFile(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// checkConfig builds what scan would build from the file, but sweeps nothing.
-func checkConfig(ctx context.Context, a *ui.App, path string, connect bool) error {
+// checkConfig builds what scan would build from the file, but sweeps nothing. It returns what a valid file has.
+func checkConfig(ctx context.Context, a *ui.App, path string, connect bool) (found string, err error) {
 	f := &GroupFlags{}
 	f.Register(pflag.NewFlagSet("", pflag.ContinueOnError), 0)
 	f.Config = path
 	file, err := Load(path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if len(file.Groups) == 0 {
-		_, err := fmt.Fprintf(a.Out, "%s: ok; it has no servers: name them with --redis\n", path)
-		return err
+		return "no servers: name them with --redis", nil
 	}
 	all, err := f.Build(a, file, time.Hour, nil, func(*Group) ([]scanner.Option, error) { return nil, nil })
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { _ = all.Close() }()
 	if connect {
 		err = ask(ctx, all)
 	}
-	if err != nil {
+	return inventory(file, all), err
+}
+
+// checkDocument is the result of config check in JSON: see the topic json.
+type checkDocument struct {
+	Schema   int       `json:"schema"`
+	File     string    `json:"file"`
+	Status   string    `json:"status"`
+	Found    string    `json:"found,omitempty"`
+	Problems []Problem `json:"problems"`
+}
+
+// writeCheck prints what was found. An error goes to standard error, too.
+func writeCheck(a *ui.App, format ui.Format, path, found string, err error) error {
+	if format != ui.JSON {
+		if err == nil {
+			_, err = fmt.Fprintf(a.Out, "%s: ok: %s\n", path, found)
+		}
 		return err
 	}
-	_, err = fmt.Fprintf(a.Out, "%s: ok: %s\n", path, inventory(file, all))
-	return err
+	d := checkDocument{Schema: ui.SchemaVersion, File: path, Status: "ok", Found: found, Problems: []Problem{}}
+	if known := (*Problems)(nil); errors.As(err, &known) {
+		d.Status, d.Problems = "invalid", known.All
+	} else if err != nil {
+		d.Status, d.Problems = "invalid", []Problem{{Text: err.Error()}}
+	}
+	return errors.Join(err, ui.WriteJSON(a.Out, d))
 }
 
 func inventory(file *File, all Groups) string {

@@ -10,9 +10,9 @@ import (
 
 // Problem is one thing wrong with a file.
 type Problem struct {
-	Line int    // 0: of the file as a whole
-	Path string // groups[1].redis[0]
-	Text string // what is wrong and what to do; no value
+	Line int    `json:"line,omitempty"` // 0: of the file as a whole
+	Path string `json:"path,omitempty"` // groups[1].redis[0]
+	Text string `json:"text"`           // what is wrong and what to do; no value
 }
 
 // Problems lists everything wrong with a file, in the order of its lines.
