@@ -27,8 +27,7 @@ when lockscope first saw its value. It contains no values, is valid for 24 hours
 edited.`
 
 const repairPlanExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 --out plan.json
-  lockscope repair plan --redis r1:6379 --classes no_ttl,held_too_long --out plan.json
-  lockscope repair plan --redis r1:6379 --action delete --operator ada --out plan.json
+  lockscope repair plan --redis r1:6379 --classes no_ttl,orphan --action delete --out plan.json
   lockscope repair plan --etcd etcd-0:2379 --prefix /locks/ --out plan.json`
 
 // planMode keeps a plan to its owner and group: it names keys.
