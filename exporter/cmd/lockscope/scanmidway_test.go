@@ -57,7 +57,7 @@ func TestScanHangsMidway(t *testing.T) {
 			proxy, args := hang()
 			p := cmdtest.Start(t, args...)
 			cmdtest.Midway(t, proxy, 8)
-			p.Wait().Want(t, ui.ExitError, name, proxy.Addr(), "not read", "node_failed", "this machine can reach it")
+			p.Wait().Want(t, ui.ExitError, name, proxy.Addr(), "not read", "node_failed", "check that")
 		})
 		t.Run(name+" interrupted", func(t *testing.T) {
 			t.Parallel()
