@@ -156,13 +156,28 @@ func helpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if about == nil || err != nil || len(rest) > 0 {
-				return fmt.Errorf("no help for %q: list the commands and topics with \"lockscope help\"",
-					strings.Join(args, " "))
+				return fmt.Errorf("no help for %q%s: list the commands and topics with \"lockscope help\"",
+					strings.Join(args, " "), nearestPage(about, rest))
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
 		},
 	}
+}
+
+// nearestPage names the command or topic that was probably meant.
+func nearestPage(about *cobra.Command, rest []string) string {
+	if about == nil || len(rest) == 0 {
+		return ""
+	}
+	var known []string
+	for _, sub := range about.Commands() {
+		known = append(known, sub.Name())
+	}
+	if like := Nearest(rest[0], known); like != "" {
+		return fmt.Sprintf(" (did you mean %s?)", like)
+	}
+	return ""
 }
 
 // complete offers commands and topics to a shell.
