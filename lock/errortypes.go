@@ -157,9 +157,14 @@ func (e *QuorumError) Error() string {
 	} else {
 		b.WriteString(e.sums())
 	}
-	b.WriteString(". " + e.advice())
-	return b.String()
+	text := b.String()
+	if advice := e.advice(); advice != checkNodes || !strings.Contains(text, "lockscope doctor") { // a node's error may say so
+		text += ". " + advice
+	}
+	return text
 }
+
+const checkNodes = `Check the nodes with "lockscope doctor".`
 
 // sums is the text of an error without Votes: counts, and the nodes that failed.
 func (e *QuorumError) sums() string {
@@ -187,7 +192,7 @@ func (e *QuorumError) advice() string {
 	if e.Refused > 0 && e.Granted+e.Refused == e.Nodes {
 		return "Try again: the vote was split between several callers."
 	}
-	return `Check the nodes with "lockscope doctor".`
+	return checkNodes
 }
 
 // Count returns how many nodes have the verdict. The counts of all verdicts add up to Nodes.

@@ -44,7 +44,10 @@ func TestNobodyIsThere(t *testing.T) {
 				if text := err.Error(); !strings.Contains(text, cause) { // the last attempt was cut short
 					cause = "connecting takes longer than the call"
 				}
-				wantText(t, err, c.addr, cause, "lockscope doctor")
+				wantText(t, err, c.addr, cause)
+				if n := strings.Count(err.Error(), "lockscope doctor"); n != 1 {
+					t.Errorf("names doctor %d times: %v", n, err)
+				}
 				if took > patience {
 					t.Errorf("it took %v", took)
 				}
