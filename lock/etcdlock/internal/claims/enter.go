@@ -82,7 +82,7 @@ func (p *Protocol) refused(ctx context.Context, c *Claim, m *met) claimlist.Entr
 		Reserved: m.first != nil && m.first.CreateRevision < m.rival.CreateRevision, Slots: c.want.Slots(),
 	}
 	if !e.Waits {
-		e.Left = p.left(ctx, m.rival)
+		e.Left = leftOf(ctx, p.store, m.rival)
 		c.over.Store(true)
 		p.store.Reuse(c.lease())
 		return e
@@ -93,9 +93,9 @@ func (p *Protocol) refused(ctx context.Context, c *Claim, m *met) claimlist.Entr
 	return e
 }
 
-// left is how long a claim's lease still lives; 0 if that is unknown.
-func (p *Protocol) left(ctx context.Context, claim *mvccpb.KeyValue) time.Duration {
-	left, _, _, err := p.store.Left(ctx, claim.Lease)
+// leftOf is how long a claim's lease still lives; 0 if that is unknown.
+func leftOf(ctx context.Context, s *store.Store, claim *mvccpb.KeyValue) time.Duration {
+	left, _, _, err := s.Left(ctx, claim.Lease)
 	switch {
 	case left < 0:
 		return -1

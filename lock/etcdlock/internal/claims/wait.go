@@ -33,7 +33,7 @@ func (p *Protocol) Promote(ctx context.Context, c *Claim, record string) (claiml
 		return p.otherSlots(ctx, c, o.slots)
 	case !c.is(o.kvs[0]):
 		return claimlist.Entry{
-			Record: string(o.kvs[0].Value), Left: p.left(ctx, o.kvs[0]), Waits: true, Ticket: c.made,
+			Record: string(o.kvs[0].Value), Left: leftOf(ctx, p.store, o.kvs[0]), Waits: true, Ticket: c.made,
 			Ahead: len(o.kvs) - 1, Slots: c.want.Slots(),
 		}, nil
 	}
