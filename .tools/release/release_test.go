@@ -58,6 +58,18 @@ func TestRelease(t *testing.T) {
 	}
 }
 
+// TestSystems: a release is built for the systems that its page names. Building all of them is for make proof.
+func TestSystems(t *testing.T) {
+	for name, says := range map[string]string{
+		".tools/dist/goreleaser.yaml": "goos: [linux, darwin, windows]\n    goarch: [amd64, arm64]\n",
+		".tools/release/README.md":    "for linux, darwin and windows on amd64 and arm64",
+	} {
+		if !strings.Contains(readText(t, name), says) {
+			t.Errorf("%s does not say %q", name, says)
+		}
+	}
+}
+
 func TestVersions(t *testing.T) {
 	for _, version := range []string{"", "0.2.0", "v0.2", "v2.0.0", "v0.2.0+meta", "latest"} {
 		newShop(t).refused([]string{"version", version}, "like v0.2.0")
