@@ -47,7 +47,7 @@ func TestMetricsWithExemplars(t *testing.T) {
 	contains(t, text,
 		"distributed_lock_wait_seconds_count{resource=\"order:*\"} 1\n",
 		"distributed_lock_failures_total{resource=\"order:*\"} 0",
-		"distributed_lock_exporter_build_info{", ` # {trace_id="`, "promhttp_metric_handler_requests_in_flight 1",
+		"distributed_lock_exporter_build_info{", `trace_id="`, "promhttp_metric_handler_requests_in_flight 1",
 		"# EOF")
 	if strings.Contains(text, "go_goroutines") {
 		t.Error("the runtime's metrics are added to a registry that may have them")
