@@ -257,7 +257,7 @@ func TestService(t *testing.T) {
 		"Accept: application/openmetrics-text;version=1.0.0")
 	contains(t, metrics, "distributed_lock_wait_seconds_count{resource=\"order:*\"} 24\n",
 		"distributed_lock_failures_total{resource=\"order:*\"} 0.0\n",
-		`distributed_lock_nodes{backend="redis"} 3.0`+"\n", `# {trace_id="`+traceID+`"`, "go_goroutines ")
+		`distributed_lock_nodes{backend="redis"} 3.0`+"\n", `trace_id="`+traceID+`"`, "go_goroutines ")
 	_, _, state := s.do(t, http.MethodGet, s.telemetry+"/debug/locks", "Accept: application/json")
 	contains(t, state, `"instance":"orders-1"`, `"order:1001"`, `"trace_id":"`+traceID+`"`)
 
