@@ -42,14 +42,13 @@ type Silent struct {
 type Watch struct {
 	mu      sync.Mutex
 	locks   map[string]*seen
-	silent  map[string]bool
 	began   time.Time // when the last sweep did
 	partial bool      // it did not read everything
 	missed  bool      // the present one does not
 }
 
 // New makes an empty Watch.
-func New() *Watch { return &Watch{locks: make(map[string]*seen), silent: make(map[string]bool)} }
+func New() *Watch { return &Watch{locks: make(map[string]*seen)} }
 
 // seen is what is known of one lock, in a fixed size.
 type seen struct {
@@ -58,6 +57,7 @@ type seen struct {
 	pause       time.Duration       // the longest since then
 	before      time.Duration       // the longest of the day before that
 	hours       [week/64 + 1]uint64 // of the week, up to last: 1 if it was seen then
+	reported    bool                // as silent
 }
 
 // Saw notes that a sweep has seen a lock. A new lock finds no room while the watch is full, until the sweep ends.
@@ -120,19 +120,17 @@ func (w *Watch) End(now time.Time, whole bool) (became, ended, all []Silent) {
 		return nil, nil, w.all()
 	}
 	for key, s := range w.locks {
-		was := w.silent[key]
+		was := s.reported
 		is := s.silent(now) || was && s.last.Before(w.began) // what is silent stays so until it is seen
+		s.reported = is
 		switch {
 		case is && !was:
-			w.silent[key] = true
 			became = append(became, s.of(key))
 		case !is && was:
-			delete(w.silent, key)
 			ended = append(ended, s.of(key))
 		}
 		if now.Sub(s.last) > kept || now.Sub(s.last) > longest && !s.regular() {
 			delete(w.locks, key)
-			delete(w.silent, key)
 		}
 	}
 	w.makeRoom()
@@ -151,7 +149,7 @@ func (w *Watch) makeRoom() {
 	}
 	var all []Silent
 	for key, s := range w.locks {
-		if s.last.Before(w.began) && !s.regular() {
+		if s.last.Before(w.began) && !s.regular() && !s.reported {
 			all = append(all, s.of(key))
 		}
 	}
@@ -164,8 +162,10 @@ func (w *Watch) makeRoom() {
 }
 
 func (w *Watch) all() (all []Silent) {
-	for key := range w.silent {
-		all = append(all, w.locks[key].of(key))
+	for key, s := range w.locks {
+		if s.reported {
+			all = append(all, s.of(key))
+		}
 	}
 	slices.SortFunc(all, func(a, b Silent) int { return cmp.Or(b.Last.Compare(a.Last), strings.Compare(a.Key, b.Key)) })
 	return all

@@ -190,3 +190,18 @@ func TestNewcomers(t *testing.T) {
 		t.Errorf("silent: %v", silent)
 	}
 }
+
+// TestFullKeepsTheSilent: a silent lock stays in a full watch, although a time without sweeps left it less than a day.
+func TestFullKeepsTheSilent(t *testing.T) {
+	w, now := New(), time.Unix(1e9, 0)
+	ago := now.Add(-longest / 2)
+	w.locks["silent"] = &seen{first: ago, last: ago, turned: ago, reported: true}
+	for i := range Max - 1 {
+		w.locks[fmt.Sprint(i)] = &seen{first: ago, last: ago, turned: ago}
+	}
+	w.began = now.Add(-time.Minute)
+	w.Begin(now)
+	if _, _, all := w.End(now, true); len(all) != 1 || all[0].Key != "silent" || len(w.locks) != Max-spare {
+		t.Errorf("%d locks, silent: %v", len(w.locks), all)
+	}
+}

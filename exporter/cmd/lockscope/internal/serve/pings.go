@@ -70,6 +70,7 @@ func (p *pings) follow(nodes []servers.Node, sets int, others ...pinged) {
 		if p.seen[name] = before[name]; p.seen[name] == nil {
 			p.seen[name] = &health{}
 		}
+		p.seen[name].standing = guard.Standing{} // several sets are not asked again
 	}
 }
 
