@@ -9,7 +9,7 @@ import (
 // TestEvidenceStatesThePromise keeps the promise of EVIDENCE.md and its exact form those of the package doc, word for word.
 // A test of package lock does so for the README.
 func TestEvidenceStatesThePromise(t *testing.T) {
-	for doc, evidence := range map[string]string{"The promise": "## What is claimed", "The exact form": "### The exact form"} {
+	for doc, evidence := range map[string]string{"The promise": "## What is claimed", "The exact form": "## The exact form"} {
 		promised := passage(t, "../doc.go", "// # "+doc+"\n//\n", "\n//\n// # ", "//")
 		if claimed := passage(t, "EVIDENCE.md", evidence+"\n\n", "\n\n", ">"); claimed != promised {
 			t.Errorf("%s: the package doc promises\n%s\nand EVIDENCE.md\n%s", doc, promised, claimed)

@@ -125,7 +125,7 @@ type checkDocument struct {
 	Problems []Problem `json:"problems"`
 }
 
-// writeCheck prints what was found. An error goes to standard error, too.
+// writeCheck prints the result. The caller prints the error that it returns.
 func writeCheck(a *ui.App, format ui.Format, path, found string, err error) error {
 	if format != ui.JSON {
 		if err == nil {

@@ -175,11 +175,16 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	if strings.ContainsAny(args[0], ":@/") {
 		return fmt.Errorf("a command must come before other arguments: %s", list)
 	}
-	meant := ""
-	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		meant = fmt.Sprintf(" (did you mean %s?)", strings.Join(like, " or "))
-	}
+	meant := didYouMean("", strings.Join(cmd.SuggestionsFor(args[0]), " or "))
 	return fmt.Errorf("unknown command %q%s: %s", args[0], meant, list)
+}
+
+// didYouMean suggests a name; "" for none.
+func didYouMean(prefix, name string) string {
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s%s?)", prefix, name)
 }
 
 // badFlag names the flag, or the command before it, that was probably meant.
@@ -193,10 +198,7 @@ func badFlag(cmd *cobra.Command, err error) error {
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	meant := ""
-	if like := Nearest(unknown.GetSpecifiedName(), known); like != "" {
-		meant = fmt.Sprintf(" (did you mean --%s?)", like)
-	}
+	meant := didYouMean("--", Nearest(unknown.GetSpecifiedName(), known))
 	below := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name())
 	return fmt.Errorf("unknown flag --%s%s: list the flags with \"%s help flags%s\"", unknown.GetSpecifiedName(), meant,
 		cmd.Root().Name(), below)

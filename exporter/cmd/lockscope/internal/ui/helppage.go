@@ -174,10 +174,7 @@ func nearestPage(about *cobra.Command, rest []string) string {
 	for _, sub := range about.Commands() {
 		known = append(known, sub.Name())
 	}
-	if like := Nearest(rest[0], known); like != "" {
-		return fmt.Sprintf(" (did you mean %s?)", like)
-	}
-	return ""
+	return didYouMean("", Nearest(rest[0], known))
 }
 
 // complete offers commands and topics to a shell.
