@@ -159,7 +159,8 @@ func (s *Scanner) listSystem(ctx context.Context, o listing.Options) (listing.Li
 	if cause := context.Cause(outer); cause != nil {
 		err = errors.Join(err, fmt.Errorf("scanner: the listing was interrupted: %w", cause))
 	}
-	return listing.Merge(o, result, listing.Listing{Started: result.Started}), err
+	result.Select(o)
+	return result, err
 }
 
 func (s *system) list(ctx context.Context) (locks []listing.Lock, w *listing.Waits, err error) {

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,6 +72,15 @@ func (o *Options) Comparison() func(a, b *Lock) int {
 		return compare
 	}
 	return func(a, b *Lock) int { return compare(b, a) }
+}
+
+// Select sorts the locks, and keeps as many as the options, which are complete, ask for. It counts the others.
+func (l *Listing) Select(o Options) {
+	compare := o.Comparison()
+	slices.SortStableFunc(l.Locks, func(a, b Lock) int { return compare(&a, &b) })
+	kept := min(len(l.Locks), o.Limit)
+	l.Omitted += int64(len(l.Locks) - kept)
+	l.Locks = l.Locks[:kept]
 }
 
 // Wants reports whether the options ask for a resource.

@@ -143,7 +143,7 @@ func writeCheck(a *ui.App, format ui.Format, path, found string, err error) erro
 }
 
 func inventory(file *File, all Groups) string {
-	servers := inspect.Count(len(all.Nodes())+len(all.Systems()), "server")
+	servers := inspect.Count(all.Servers(), "server")
 	parts := []string{inspect.Count(len(file.Groups), "group") + ", " + servers}
 	for _, e := range file.Exclusions {
 		if !time.Now().Before(e.Until.Time) {

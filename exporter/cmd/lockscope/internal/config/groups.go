@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
-	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -63,12 +63,12 @@ func (all Groups) Close() error {
 	return errors.Join(errs...)
 }
 
-// Nodes are the servers of all of them.
-func (all Groups) Nodes() (nodes []servers.Node) {
+// Servers counts those of all of them.
+func (all Groups) Servers() (n int) {
 	for _, g := range all {
-		nodes = append(nodes, g.Nodes...)
+		n += len(g.names())
 	}
-	return nodes
+	return n
 }
 
 // differ refuses two servers of one name: metrics and reports could not tell them apart.
@@ -123,18 +123,26 @@ func (all Groups) Snapshot() scanner.Snapshot {
 	return scanner.MergeSnapshots(snapshots...)
 }
 
-// List is scanner.Scanner.List of all groups.
-func (all Groups) List(ctx context.Context, o listing.Options) (listing.Listing, error) {
-	listings, errs := make([]listing.Listing, len(all)), make([]error, len(all))
-	all.Each(func(i int, g *Group) { listings[i], errs[i] = g.Scanner.List(ctx, o) })
-	return listing.Merge(o, listings...), errors.Join(errs...)
-}
-
-// Waits is scanner.Scanner.Waits of all groups.
-func (all Groups) Waits(ctx context.Context) (*listing.Waits, error) {
-	waits, errs := make([]*listing.Waits, len(all)), make([]error, len(all))
-	all.Each(func(i int, g *Group) { waits[i], errs[i] = g.Scanner.Waits(ctx) })
-	return listing.MergeWaits(waits...), errors.Join(errs...)
+// Sets names the groups as sets of nodes: in each, a resource's name is another lock. The only one has no name.
+func (all Groups) Sets() []string {
+	names, times := make([]string, len(all)), make(map[string]int)
+	if len(all) == 1 {
+		return names
+	}
+	for i, g := range all {
+		system := "redis"
+		if g.System != nil {
+			system = g.System.Backend()
+		}
+		names[i] = cmp.Or(g.Name, system)
+		times[names[i]]++
+	}
+	for i, g := range all {
+		if times[names[i]] > 1 { // the servers of a group are independent of each other
+			names[i] = g.names()[0]
+		}
+	}
+	return names
 }
 
 // Start begins the sweeps of those that sweep by themselves.
@@ -211,14 +219,4 @@ func (s *SweepFlags) SystemOptions() []scanner.Option {
 	return []scanner.Option{
 		scanner.WithConfirmAfter(s.confirmAfter), scanner.WithDeadline(s.Deadline), scanner.WithMaxFindings(s.maxFindings),
 	}
-}
-
-// Systems are those beside Redis.
-func (all Groups) Systems() (systems []*Group) {
-	for _, g := range all {
-		if g.System != nil {
-			systems = append(systems, g)
-		}
-	}
-	return systems
 }

@@ -29,7 +29,7 @@ func BenchmarkMerge(b *testing.B) {
 			b.ReportAllocs()
 			size := 0
 			for b.Loop() {
-				text, err := json.Marshal(fleet.Merge(waits, pages, now))
+				text, err := json.Marshal(fleet.Merge([]fleet.Set{{Waits: waits}}, pages, now))
 				if err != nil {
 					b.Fatal(err)
 				}

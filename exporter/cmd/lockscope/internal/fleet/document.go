@@ -31,7 +31,7 @@ type Document struct {
 // Resource is a resource with waiters.
 type Resource struct {
 	Resource  string   `json:"resource"`
-	Backend   string   `json:"backend,omitempty"`       // the pages' name of the nodes, if none of them was read
+	Backend   string   `json:"backend,omitempty"`       // its set, if several are read; of one that is not read, the pages' name
 	Waiting   int      `json:"waiting"`                 // calls
 	Processes int      `json:"processes"`               // they belong to
 	Longest   float64  `json:"longest_seconds"`         // wait
@@ -90,28 +90,44 @@ type Read struct {
 	Error    string   `json:"error,omitempty"`           // why
 }
 
-// read is the set whose queues a document has: what processes call their nodes by default.
-const read = "redis"
+// only is what the set is called that is read alone: what processes call their nodes by default.
+const only = "redis"
 
-// Merge makes one document of the [Rows] of one set and of pages. Of calls that pages list, it has all.
-func Merge(waits *listing.Waits, pages []Page, now time.Time) Document {
+// Merge makes one document of the [Rows] of sets and of pages. Of calls that pages list, it has all. A set without a
+// name is the only one.
+func Merge(sets []Set, pages []Page, now time.Time) Document {
 	d := Document{Schema: 1, At: now.UTC(), Deadlocks: []string{}, Resources: []Resource{}, Pages: readsOf(pages, now)}
-	if waits != nil {
-		d.Read = ago(waits.At, now)
-		d.Deadlocks = append(d.Deadlocks, Deadlocks(waits)...)
+	unnamed := ""
+	if len(sets) == 1 && sets[0].Name == "" {
+		unnamed, sets = only, []Set{{Name: only, Waits: sets[0].Waits}}
 	}
-	rows := Rows([]Set{{Name: read, Waits: waits}}, pages)
+	for _, s := range sets {
+		if s.Waits == nil {
+			continue
+		}
+		if read := ago(s.Waits.At, now); d.Read == nil || *read > *d.Read {
+			d.Read = read
+		}
+		for _, text := range Deadlocks(s.Waits) {
+			if unnamed == "" {
+				text = s.Name + ": " + text
+			}
+			d.Deadlocks = append(d.Deadlocks, text)
+		}
+	}
+	rows := Rows(sets, pages)
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Weight(), a.Weight()) })
 	for i := range rows {
-		d.Resources = append(d.Resources, rows[i].document())
+		d.Resources = append(d.Resources, rows[i].document(unnamed))
 	}
 	return d
 }
 
-func (r *Row) document() Resource {
+// document leaves out the name of the only set.
+func (r *Row) document(unnamed string) Resource {
 	d := Resource{Resource: inspect.KeyText(r.Name), Waiting: r.Callers, Processes: r.Processes, Longest: r.Longest.Seconds(),
 		Waiters: make([]Waiter, 0, len(r.Waiters)), OnlyPages: r.OnlyPages, Kind: r.Kind, Slots: r.Slots, Readers: r.Readers, Writers: r.Writers}
-	if r.Set != read {
+	if r.Set != unnamed {
 		d.Backend = r.Set
 	}
 	if r.Kind == lock.KindSemaphore && r.InUse >= 0 {

@@ -42,7 +42,7 @@ func TestAPageOfTwoSystems(t *testing.T) {
 		"it has not said who it is":       {queued(nil), 5, 2},
 		"no node has heard of it":         {nil, 4, 1},
 	} {
-		d := fleet.Merge(c.waits, pages, now)
+		d := fleet.Merge([]fleet.Set{{Waits: c.waits}}, pages, now)
 		var onRedis, elsewhere int
 		for _, r := range d.Resources {
 			for _, w := range r.Waiters {
@@ -93,7 +93,7 @@ func TestConstructs(t *testing.T) {
 	pages := []fleet.Page{{URL: "http://10.0.0.7:9090/debug/locks", Instance: "p", Read: now, Counts: []fleet.Count{
 		{Resource: "pool#1", Backend: "pg", Waiting: 1, Kind: lock.KindSemaphore, Slots: 8},
 	}}}
-	d := fleet.Merge(waits, pages, now)
+	d := fleet.Merge([]fleet.Set{{Waits: waits}}, pages, now)
 	rows := make(map[string]fleet.Resource)
 	for _, r := range d.Resources {
 		rows[r.Resource] = r
@@ -125,7 +125,7 @@ func TestDeadlocksNameProcesses(t *testing.T) {
 	w := &listing.Waits{Graph: waitgraph.New(of("stock", "stock-2", "orders-1", "order"),
 		of("order", "orders-1", "stock-2", "stock"))}
 	w.Deadlocks = w.Graph.Cycles()
-	d := fleet.Merge(w, nil, now)
+	d := fleet.Merge([]fleet.Set{{Waits: w}}, nil, now)
 	if want := "orders-1 holds order and waits for stock; stock-2 holds stock and waits for order"; len(d.Deadlocks) != 1 ||
 		d.Deadlocks[0] != want {
 		t.Errorf("%q, want %q", d.Deadlocks, want)
@@ -136,11 +136,11 @@ func TestDeadlocksNameProcesses(t *testing.T) {
 // holds nothing.
 func TestUnnamedHolder(t *testing.T) {
 	now := time.Now()
-	d := fleet.Merge(&listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{
+	d := fleet.Merge([]fleet.Set{{Waits: &listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{
 		{Resource: "legacy", Processes: 1, At: now, Lock: &listing.Lock{Resource: "legacy", Nodes: 1, Of: 1, TTL: -1}},
 		{Resource: "order", Processes: 1, At: now, Lock: &listing.Lock{Resource: "order", Nodes: 1, Of: 3,
 			Hold: inspect.Hold{Holder: lock.Holder{Instance: "a"}}}},
-	}}, nil, now)
+	}}}}, nil, now)
 	if h := d.Resources[1].Holder; h != nil {
 		t.Errorf("a minority is a holder: %+v", h)
 	}
@@ -159,8 +159,8 @@ func TestReadersInTheFleet(t *testing.T) {
 	prices := listing.Lock{Resource: "prices", Of: 3}
 	prices.SetReaders([]listing.Reader{reader("a"), reader("b")})
 	says := &records.Waiting{Holder: lock.Holder{Instance: "w", Since: now, Kind: lock.KindWrite}, Callers: 1}
-	d := fleet.Merge(&listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{{Resource: "prices", Processes: 1,
-		At: now, Lock: &prices, Queue: []stored.Queued{{Since: now, Says: says}}}}}, nil, now)
+	d := fleet.Merge([]fleet.Set{{Waits: &listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{{Resource: "prices", Processes: 1,
+		At: now, Lock: &prices, Queue: []stored.Queued{{Since: now, Says: says}}}}}}}, nil, now)
 	if r := d.Resources[0]; r.Kind != lock.KindRead || r.Readers != 2 || len(r.ReadBy) != 2 || r.Holder != nil ||
 		r.ReadBy[1].Instance != "b" || r.Writers != 1 {
 		t.Errorf("%+v", r)
@@ -170,9 +170,9 @@ func TestReadersInTheFleet(t *testing.T) {
 // TestUnknownWait: a plain Mutex of etcd does not say since when it waits, which is no wait of centuries.
 func TestUnknownWait(t *testing.T) {
 	now := time.Now()
-	d := fleet.Merge(&listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{{
+	d := fleet.Merge([]fleet.Set{{Waits: &listing.Waits{Graph: waitgraph.New(), Locks: []listing.WaitedFor{{
 		Resource: "order:1", Processes: 1, At: now, Queue: []stored.Queued{{ID: "1"}},
-	}}}, nil, now)
+	}}}}}, nil, now)
 	if r := d.Resources[0]; r.Longest != 0 || r.Waiting != 1 || r.Waiters[0].Waited != 0 {
 		t.Errorf("%+v", r)
 	}

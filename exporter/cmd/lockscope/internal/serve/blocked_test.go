@@ -32,7 +32,7 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 		}
 	}
 	stock, order := waiting("orders-1", "order"), waiting("stock-2", "stock")
-	g := graph{Waits: &listing.Waits{
+	waits := &listing.Waits{
 		Locks: []listing.WaitedFor{waited("stock", "stock-2", stock), waited("order", "orders-1", order)},
 		Graph: waitgraph.New(
 			waitgraph.Resource{Name: "stock", Lease: &waitgraph.Lease{Fence: 7, Holder: holder("stock-2")},
@@ -40,9 +40,11 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 			waitgraph.Resource{Name: "order", Lease: &waitgraph.Lease{Fence: 7, Holder: holder("orders-1")},
 				Waiters: []records.Waiting{order}},
 		),
-	}}
-	g.Deadlocks = g.Graph.Cycles()
-	rows := g.blocked(nil)
+		Read: 3, Of: 3,
+	}
+	waits.Deadlocks = waits.Graph.Cycles()
+	look := ofOne(waits)
+	rows := look[0].blocked(nil)
 	if len(rows) != 2 || rows[0].Waiting != 4 || rows[0].Longest != 5 || rows[0].Holder.Holder != "stock-2" ||
 		!rows[0].Deadlock || rows[0].ByClass["holder"] != 4 {
 		t.Fatalf("%+v", rows)
@@ -52,13 +54,12 @@ func TestBlockedCountsEveryCall(t *testing.T) {
 		t.Errorf("chain %+v", chain)
 	}
 	b := newBlocking(slog.New(slog.DiscardHandler))
-	g.Read, g.Of = 3, 3
-	b.observe(t.Context(), g.Waits, now.Add(-time.Minute))
-	b.observe(t.Context(), g.Waits, now)
-	if ago := b.found(g.Waits.Deadlocks[0], now); ago != 60 {
+	b.observe(t.Context(), look, now.Add(-time.Minute))
+	b.observe(t.Context(), look, now)
+	if ago := b.found("", waits.Deadlocks[0], now); ago != 60 {
 		t.Errorf("found %v s ago, want at the first look, a minute ago", ago)
 	}
-	if all := g.deadlocks(); len(all) != 1 || len(all[0].Cycle) != 2 || all[0].Cycle[0].Resource != "order" {
+	if all := look[0].deadlock(waits.Deadlocks[0], 60); len(all.Cycle) != 2 || all.Cycle[0].Resource != "order" {
 		t.Errorf("deadlocks %+v", all)
 	}
 }

@@ -37,11 +37,14 @@ type blocking struct {
 
 	mu     sync.Mutex
 	totals exporter.WaitTotals
-	known  map[string]*seenDeadlock
+	known  map[cycle]*seenDeadlock
 	looked time.Time
-	waits  *listing.Waits // as the last look at a majority of the nodes found them; nil: none did
-	broken string         // why some waiters are unknown, as it was logged
+	waits  map[string]*listing.Waits // of each set, as the last look at a majority of its nodes found them
+	broken string                    // why some waiters are unknown, as it was logged
 }
+
+// cycle is a deadlock on a set.
+type cycle struct{ set, text string }
 
 type seenDeadlock struct {
 	since  time.Time
@@ -49,7 +52,7 @@ type seenDeadlock struct {
 }
 
 func newBlocking(logger *slog.Logger) *blocking {
-	return &blocking{logger: logger, known: make(map[string]*seenDeadlock)}
+	return &blocking{logger: logger, known: make(map[cycle]*seenDeadlock)}
 }
 
 // WaitTotals implements exporter.WaitSource.
@@ -69,11 +72,14 @@ func (b *blocking) loop(ctx context.Context, s lockReader, every time.Duration) 
 		if age := b.age(); age < every {
 			pause -= age
 		} else if !s.Snapshot().Standby {
-			w, err := s.Waits(ctx) // w has how much of the nodes was read
-			if !errors.Is(err, scanner.ErrClosed) {
-				b.observe(ctx, w, time.Now())
+			parts := s.Waits(ctx) // how much of the nodes was read they say themselves
+			closed := slices.ContainsFunc(parts, func(p part) bool { return errors.Is(p.err, scanner.ErrClosed) })
+			if !closed { // by a reload, or at the end
+				b.observe(ctx, parts, time.Now())
 			}
-			pause = max(pause, waitsShare*w.Took)
+			for i := range parts {
+				pause = max(pause, waitsShare*parts[i].Waits.Took)
+			}
 		}
 		ui.Pause(ctx, pause)
 	}
@@ -85,65 +91,97 @@ func (b *blocking) age() time.Duration {
 	return time.Since(b.looked)
 }
 
-// newest is the newer one of a look and the last that was taken up.
-func (b *blocking) newest(w *listing.Waits) *listing.Waits {
+// newest are the same, with the waits of the last look that was taken up, where that is newer.
+func (b *blocking) newest(parts []part) []part {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.waits != nil && (w == nil || b.waits.At.After(w.At)) {
-		return b.waits
+	parts = slices.Clone(parts)
+	for i := range parts {
+		p := &parts[i]
+		if w := b.waits[p.set]; w != nil && (p.Waits == nil || w.At.After(p.Waits.At)) {
+			p.Waits = w
+		}
 	}
-	return w
+	return parts
 }
 
-// observe takes up a look. One that has not read a majority of the nodes ends no
-// deadlock and changes no metric.
-func (b *blocking) observe(ctx context.Context, w *listing.Waits, now time.Time) {
-	if w == nil || ctx.Err() != nil {
+// observe takes up a look at all sets. Where it has not read a majority of the nodes, it ends no deadlock and changes no
+// metric.
+func (b *blocking) observe(ctx context.Context, parts []part, now time.Time) {
+	if ctx.Err() != nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.looked = now
-	b.tellUnread(ctx, w)
-	b.appeared(ctx, w, now)
-	if w.Read <= w.Of/2 {
-		return
+	b.tellUnread(ctx, parts)
+	waits, whole := make(map[string]*listing.Waits), true
+	for i := range parts {
+		p := &parts[i]
+		if p.Waits != nil {
+			b.appeared(ctx, p, now)
+		}
+		if waits[p.set] = p.Waits; p.Waits == nil || p.Waits.Read <= p.Waits.Of/2 {
+			waits[p.set], whole = b.waits[p.set], false
+			b.keep(p.set)
+		}
 	}
-	b.waits = w
+	b.waits = waits
 	b.gone(ctx, now)
-	b.totals.LastSuccess, b.totals.Blocked, b.totals.Waiting, b.totals.Longest = now, 0, 0, 0
-	for i := range w.Locks {
-		f := &w.Locks[i]
-		if f.Construct().Kind == lock.KindElection { // a candidate stands by
+	if whole {
+		b.totals.LastSuccess = now
+	}
+	b.count()
+}
+
+// count expects b.mu to be held, as what follows does.
+func (b *blocking) count() {
+	b.totals.Blocked, b.totals.Waiting, b.totals.Longest = 0, 0, 0
+	for _, w := range b.waits {
+		if w == nil {
 			continue
 		}
-		b.totals.Blocked, b.totals.Waiting = b.totals.Blocked+1, b.totals.Waiting+f.Waiting()
-		b.totals.Longest = max(b.totals.Longest, f.Longest())
+		for i := range w.Locks {
+			f := &w.Locks[i]
+			if f.Construct().Kind == lock.KindElection { // a candidate stands by
+				continue
+			}
+			b.totals.Blocked, b.totals.Waiting = b.totals.Blocked+1, b.totals.Waiting+f.Waiting()
+			b.totals.Longest = max(b.totals.Longest, f.Longest())
+		}
 	}
 }
 
-// appeared logs new cycles. It expects b.mu to be held, as gone and tellUnread do.
-func (b *blocking) appeared(ctx context.Context, w *listing.Waits, now time.Time) {
-	for _, d := range w.Deadlocks {
-		text := d.String()
-		if seen := b.known[text]; seen != nil {
+// appeared logs new cycles.
+func (b *blocking) appeared(ctx context.Context, p *part, now time.Time) {
+	for _, d := range p.Waits.Deadlocks {
+		of := cycle{p.set, d.String()}
+		if seen := b.known[of]; seen != nil {
 			seen.missed = -1
 			continue
 		}
 		if len(b.known) == maxDeadlocks {
 			return
 		}
-		b.known[text] = &seenDeadlock{since: now, missed: -1}
+		b.known[of] = &seenDeadlock{since: now, missed: -1}
 		b.totals.Found++
-		b.logger.ErrorContext(ctx, "deadlock", "cycle", text, "holders", holders(w, d))
+		b.log(p.set).ErrorContext(ctx, "deadlock", "cycle", of.text, "holders", holders(p.Waits, d))
 	}
 }
 
+// log is for a message about a set.
+func (b *blocking) log(set string) *slog.Logger {
+	if set == "" {
+		return b.logger
+	}
+	return b.logger.With("group", set)
+}
+
 // found is for how many seconds a deadlock has been known.
-func (b *blocking) found(d lock.DeadlockError, now time.Time) float64 {
+func (b *blocking) found(set string, d lock.DeadlockError, now time.Time) float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if known := b.known[d.String()]; known != nil {
+	if known := b.known[cycle{set, d.String()}]; known != nil {
 		return max(0, now.Sub(known.since)).Seconds()
 	}
 	return 0
@@ -151,24 +189,38 @@ func (b *blocking) found(d lock.DeadlockError, now time.Time) float64 {
 
 // gone logs the end of cycles that were not seen again.
 func (b *blocking) gone(ctx context.Context, now time.Time) {
-	for text, d := range b.known {
+	for of, d := range b.known {
 		if d.missed++; d.missed >= goneAfter {
-			delete(b.known, text)
-			b.logger.InfoContext(ctx, "deadlock is over", "cycle", text, "after",
+			delete(b.known, of)
+			b.log(of.set).InfoContext(ctx, "deadlock is over", "cycle", of.text, "after",
 				now.Sub(d.since).Round(time.Millisecond))
 		}
 	}
 }
 
+// keep has gone pass over the cycles of a set of which too little was read.
+func (b *blocking) keep(set string) {
+	for of, d := range b.known {
+		if of.set == set && d.missed >= 0 {
+			d.missed--
+		}
+	}
+}
+
 // tellUnread logs once why some waiters are unknown, and when all are known again.
-func (b *blocking) tellUnread(ctx context.Context, w *listing.Waits) {
-	why := ""
-	if err := unread(w); err != nil {
+func (b *blocking) tellUnread(ctx context.Context, parts []part) {
+	why, read, of := "", 0, 0
+	if err := unread(parts); err != nil {
 		why = err.Error()
+	}
+	for i := range parts {
+		if w := parts[i].Waits; w != nil {
+			read, of = read+w.Read, of+w.Of
+		}
 	}
 	switch {
 	case why != "" && b.broken == "":
-		b.logger.WarnContext(ctx, "some waiters are unknown", "error", why, "read", w.Read, "of", w.Of)
+		b.logger.WarnContext(ctx, "some waiters are unknown", "error", why, "read", read, "of", of)
 	case why == "" && b.broken != "":
 		b.logger.InfoContext(ctx, "all waiters are known again")
 	}
@@ -187,35 +239,32 @@ func holders(w *listing.Waits, d lock.DeadlockError) (all []string) {
 	return all
 }
 
-// graph makes of a reading of queues what the page says of who blocks whom, as it was then.
-type graph struct {
-	*listing.Waits
-	fleet.Votes
-}
-
-// blocked counts every call, also those that have no row of their own.
-func (g graph) blocked(rows []state.Waiter) (all []state.Blocked) {
+// blocked is who blocks whom, as it was when the queues were read. It counts every call, also those that have no row of
+// their own.
+func (p *part) blocked(rows []state.Waiter) (all []state.Blocked) {
 	listed := make(map[string]int)
 	for _, w := range rows {
-		listed[w.Resource]++
+		if w.Backend == p.set {
+			listed[w.Resource]++
+		}
 	}
-	for i := range g.Locks {
-		f := &g.Locks[i]
+	for i := range p.Waits.Locks {
+		f := &p.Waits.Locks[i]
 		b := state.Blocked{
-			Resource: inspect.KeyText(f.Resource), Waiting: f.Waiting(), Listed: listed[inspect.KeyText(f.Resource)],
+			Resource: inspect.KeyText(f.Resource), Backend: p.set, Waiting: f.Waiting(), Listed: listed[inspect.KeyText(f.Resource)],
 			Longest: f.Longest().Seconds(), Holder: blocker(f.Lock), Construct: construct(f.Construct()),
 			Reading: reading(f.Lock),
 		}
 		b.Writers = f.Writers()
-		if class := classOf(g.Votes, f.Lock); class != "" {
+		if class := classOf(p.votes, f.Lock); class != "" {
 			b.ByClass = state.ByClass{class: b.Waiting}
 		}
 		at := f.Resource
-		for _, next := range g.Graph.Chain(f.Resource) {
-			b.Chain = append(b.Chain, g.link(at, next))
+		for _, next := range p.Waits.Graph.Chain(f.Resource) {
+			b.Chain = append(b.Chain, p.link(at, next))
 			at = next
 		}
-		b.Deadlock = g.Graph.Stuck(f.Resource) && slices.ContainsFunc(g.Deadlocks, func(d lock.DeadlockError) bool {
+		b.Deadlock = p.Waits.Graph.Stuck(f.Resource) && slices.ContainsFunc(p.Waits.Deadlocks, func(d lock.DeadlockError) bool {
 			return slices.ContainsFunc(d.Cycle, func(h lock.HeldLease) bool { return h.Resource == f.Resource })
 		})
 		all = append(all, b)
@@ -224,28 +273,25 @@ func (g graph) blocked(rows []state.Waiter) (all []state.Blocked) {
 }
 
 // link leads from the holder of one resource to another, which it waits for.
-func (g graph) link(from, to string) state.Link {
-	l := state.Link{Resource: inspect.KeyText(to)}
-	i := slices.IndexFunc(g.Locks, func(f listing.WaitedFor) bool { return f.Resource == to })
+func (p *part) link(from, to string) state.Link {
+	l := state.Link{Resource: inspect.KeyText(to), Backend: p.set}
+	i := slices.IndexFunc(p.Waits.Locks, func(f listing.WaitedFor) bool { return f.Resource == to })
 	if i < 0 {
 		return l
 	}
-	l.Holder = blocker(g.Locks[i].Lock)
-	if w, ok := g.Graph.Waiter(from, to); ok {
-		l.For, l.CallSite, l.TraceID = max(0, g.Locks[i].At.Sub(w.Since)).Seconds(), w.CallSite,
+	l.Holder = blocker(p.Waits.Locks[i].Lock)
+	if w, ok := p.Waits.Graph.Waiter(from, to); ok {
+		l.For, l.CallSite, l.TraceID = max(0, p.Waits.Locks[i].At.Sub(w.Since)).Seconds(), w.CallSite,
 			fleet.TraceID(w.Traceparent)
 	}
 	return l
 }
 
-func (g graph) deadlocks() (all []state.Deadlock) {
-	for _, d := range g.Waits.Deadlocks {
-		cycle := state.Deadlock{}
-		for i, held := range d.Cycle {
-			before := d.Cycle[(i+len(d.Cycle)-1)%len(d.Cycle)]
-			cycle.Cycle = append(cycle.Cycle, g.link(before.Resource, held.Resource))
-		}
-		all = append(all, cycle)
+func (p *part) deadlock(of lock.DeadlockError, found float64) state.Deadlock {
+	d := state.Deadlock{Found: found}
+	for i, held := range of.Cycle {
+		before := of.Cycle[(i+len(of.Cycle)-1)%len(of.Cycle)]
+		d.Cycle = append(d.Cycle, p.link(before.Resource, held.Resource))
 	}
-	return all
+	return d
 }

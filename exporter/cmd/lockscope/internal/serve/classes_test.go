@@ -23,9 +23,9 @@ func TestVotesOfServers(t *testing.T) {
 	for _, s := range started {
 		nodes = append(nodes, openNodes(t, "redis://"+s.Addr())...)
 	}
-	pings := newPings(nodes, 1)
+	pings := newPings(set{nodes: nodes})
 	pings.round(t.Context())
-	if got := pings.votes(t.Context()); got != (fleet.Votes{Quorum: 2, Quarantined: 3}) {
+	if got := pings.votes(t.Context())[""]; got != (fleet.Votes{Quorum: 2, Quarantined: 3}) {
 		t.Errorf("%+v", got)
 	}
 	wantStates(t, pings, state.NodeQuarantined, state.NodeQuarantined, state.NodeQuarantined)
@@ -39,17 +39,17 @@ func TestVotesOfServers(t *testing.T) {
 			cmdtest.Must(t, c.SlaveOf(t.Context(), host, port).Err())
 		}
 	}
-	if got := pings.votes(t.Context()); got != (fleet.Votes{Quorum: 2, Quarantined: 2}) {
+	if got := pings.votes(t.Context())[""]; got != (fleet.Votes{Quorum: 2, Quarantined: 2}) {
 		t.Errorf("with a replica %+v", got)
 	}
 	cmdtest.Must(t, started[0].Kill())
 	pings.round(t.Context())
-	if got := pings.votes(t.Context()); got != (fleet.Votes{Quorum: 2, Quarantined: 2}) {
+	if got := pings.votes(t.Context())[""]; got != (fleet.Votes{Quorum: 2, Quarantined: 2}) {
 		t.Errorf("with one down %+v", got)
 	}
 	wantStates(t, pings, state.NodeUp, state.NodeQuarantined, state.NodeQuarantined) // one failure is chance
-	pings.follow(nodes, 2)
-	if got := pings.votes(t.Context()); got != (fleet.Votes{}) {
+	pings.follow(set{name: "eu", nodes: nodes[:1]}, set{name: "us", nodes: nodes[1:]})
+	if got := pings.votes(t.Context()); got["eu"] != (fleet.Votes{Quorum: 1}) || got["us"] != (fleet.Votes{Quorum: 2, Voting: 2}) {
 		t.Errorf("of two sets %+v", got)
 	}
 }

@@ -26,11 +26,38 @@ const (
 
 // pings knows how the servers have answered over the last minute.
 type pings struct {
-	mu     sync.Mutex
-	nodes  []servers.Node
-	others []pinged
-	sets   int                // that the nodes belong to
-	seen   map[string]*health // by name; a map is replaced, not changed
+	mu   sync.Mutex
+	sets []set
+	seen map[string]*health // by name; a map is replaced, not changed
+}
+
+// set is the nodes that vote together, or a system beside Redis.
+type set struct {
+	name  string // empty: there is no other
+	nodes []servers.Node
+	other pinged // in place of nodes
+}
+
+// setsOf are those of the groups.
+func setsOf(all config.Groups) (sets []set) {
+	for i, name := range all.Sets() {
+		one := set{name: name, nodes: all[i].Nodes}
+		if all[i].System != nil {
+			one.other = all[i].System
+		}
+		sets = append(sets, one)
+	}
+	return sets
+}
+
+// each calls do with each server of a set.
+func (s *set) each(do func(node string)) {
+	for _, n := range s.nodes {
+		do(n.Name)
+	}
+	if s.other != nil {
+		do(s.other.Node())
+	}
 }
 
 // pinged is a system beside Redis.
@@ -54,43 +81,32 @@ type ping struct {
 	ok   bool
 }
 
-func newPings(nodes []servers.Node, sets int, others ...pinged) *pings {
+func newPings(sets ...set) *pings {
 	p := &pings{}
-	p.follow(nodes, sets, others...)
+	p.follow(sets...)
 	return p
 }
 
-// follow pings these servers from now on, and keeps what is known of those of the same name.
-func (p *pings) follow(nodes []servers.Node, sets int, others ...pinged) {
+// follow pings the servers of these sets from now on, and keeps what is known of those of the same name.
+func (p *pings) follow(sets ...set) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.seen
-	p.nodes, p.sets, p.others, p.seen = nodes, sets, others, make(map[string]*health)
-	for _, name := range p.names() {
-		if p.seen[name] = before[name]; p.seen[name] == nil {
-			p.seen[name] = &health{}
-		}
-		p.seen[name].standing = guard.Standing{} // several sets are not asked again
+	p.sets, p.seen = sets, make(map[string]*health)
+	for i := range sets {
+		sets[i].each(func(node string) {
+			if p.seen[node] = before[node]; p.seen[node] == nil {
+				p.seen[node] = &health{}
+			}
+		})
 	}
 }
 
-// names are those of all servers. It expects p.mu to be held.
-func (p *pings) names() (names []string) {
-	for _, n := range p.nodes {
-		names = append(names, n.Name)
-	}
-	for _, o := range p.others {
-		names = append(names, o.Node())
-	}
-	return names
-}
-
-// systemsOf are those of the groups.
-func systemsOf(all config.Groups) (others []pinged) {
-	for _, g := range all.Systems() {
-		others = append(others, g.System)
-	}
-	return others
+// followed are the sets, and what is known of their nodes.
+func (p *pings) followed() ([]set, map[string]*health) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sets, p.seen
 }
 
 // loop pings all servers until ctx ends. A system beside Redis that hangs delays no ping of a node.
@@ -116,9 +132,11 @@ func repeat(ctx context.Context, do func(context.Context)) {
 func (p *pings) round(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	p.mu.Lock()
-	nodes, seen := p.nodes, p.seen
-	p.mu.Unlock()
+	sets, seen := p.followed()
+	var nodes []servers.Node
+	for _, s := range sets {
+		nodes = append(nodes, s.nodes...)
+	}
 	atOnce(nodes, func(n servers.Node) {
 		p.measure(n.Name, func() error { return seen[n.Name].pinger.Ping(ctx, n.Client) })
 	})
@@ -128,10 +146,12 @@ func (p *pings) round(ctx context.Context) {
 func (p *pings) roundOfOthers(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	p.mu.Lock()
-	others := p.others
-	p.mu.Unlock()
-	atOnce(others, func(o pinged) { p.measure(o.Node(), func() error { return o.Ping(ctx) }) })
+	sets, _ := p.followed()
+	atOnce(sets, func(s set) {
+		if s.other != nil {
+			p.measure(s.other.Node(), func() error { return s.other.Ping(ctx) })
+		}
+	})
 }
 
 // atOnce calls do for all at the same time, and waits for them.
@@ -168,10 +188,13 @@ func (p *pings) note(node string, one ping, err error) {
 func (p *pings) state(now time.Time) []state.Node {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	names := p.names()
-	nodes := make([]state.Node, 0, len(names))
-	for _, name := range names {
-		nodes = append(nodes, p.seen[name].state(name, now))
+	nodes := make([]state.Node, 0, len(p.seen))
+	for _, s := range p.sets {
+		s.each(func(node string) {
+			n := p.seen[node].state(node, now)
+			n.Backend = s.name
+			nodes = append(nodes, n)
+		})
 	}
 	return nodes
 }
@@ -213,15 +236,18 @@ var errNoNode = errors.New("no server answers")
 func (p *pings) ready(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	why := []error{errNoNode}
-	for _, name := range p.names() {
-		h := p.seen[name]
-		if h.err == nil && len(h.calls) > 0 {
-			return nil
-		}
-		if h.err != nil {
-			why = append(why, fmt.Errorf("%s: %w", name, h.err))
-		}
+	why, answers := []error{errNoNode}, false
+	for _, s := range p.sets {
+		s.each(func(node string) {
+			h := p.seen[node]
+			answers = answers || h.err == nil && len(h.calls) > 0
+			if h.err != nil {
+				why = append(why, fmt.Errorf("%s: %w", node, h.err))
+			}
+		})
+	}
+	if answers {
+		return nil
 	}
 	return errors.Join(why...)
 }

@@ -21,7 +21,7 @@ func TestReadyWithFewRights(t *testing.T) {
 	for rights, ready := range map[string]bool{"+info": true, "+get": false} {
 		cmdtest.Must(t, c.Do(t.Context(), "acl", "setuser", "few", "reset", "on", ">pw", "~lock:*", "+scan",
 			rights).Err())
-		pings := newPings(openNodes(t, "redis://few:pw@"+s.Addr()), 1)
+		pings := newPings(set{nodes: openNodes(t, "redis://few:pw@"+s.Addr())})
 		cmdtest.Must(t, c.Do(t.Context(), "acl", "log", "reset").Err())
 		pings.round(t.Context())
 		err := pings.ready(t.Context())

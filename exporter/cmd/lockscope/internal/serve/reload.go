@@ -149,8 +149,7 @@ func (s *sweeping) loop(ctx context.Context, a *ui.App, every time.Duration, cha
 			continue
 		}
 		changed(s.groups())
-		a.Logger.InfoContext(ctx, "configuration reloaded", "why", why, "servers", len(s.groups().Nodes())+
-			len(s.groups().Systems()))
+		a.Logger.InfoContext(ctx, "configuration reloaded", "why", why, "servers", s.groups().Servers())
 	}
 }
 
@@ -168,9 +167,21 @@ func (s *sweeping) Reload() exporter.Reload {
 func (s *sweeping) Snapshot() scanner.Snapshot { return s.groups().Snapshot() }
 
 // List is that of the groups there are now.
-func (s *sweeping) List(ctx context.Context, o listing.Options) (listing.Listing, error) {
-	return s.groups().List(ctx, o)
+func (s *sweeping) List(ctx context.Context, o listing.Options) []part {
+	return s.read(func(p *part, of *scanner.Scanner) { p.Listing, _ = of.List(ctx, o) })
 }
 
 // Waits is that of the groups there are now.
-func (s *sweeping) Waits(ctx context.Context) (*listing.Waits, error) { return s.groups().Waits(ctx) }
+func (s *sweeping) Waits(ctx context.Context) []part {
+	return s.read(func(p *part, of *scanner.Scanner) { p.Waits, p.err = of.Waits(ctx) })
+}
+
+func (s *sweeping) read(do func(*part, *scanner.Scanner)) []part {
+	all := s.groups()
+	parts := make([]part, len(all))
+	for i, name := range all.Sets() {
+		parts[i].set = name
+	}
+	all.Each(func(i int, g *config.Group) { do(&parts[i], g.Scanner) })
+	return parts
+}

@@ -182,7 +182,7 @@ func (f *serveFlags) locker(g *config.Group) (config.Locker, error) {
 
 // serve ends with the server, after ctx has ended or because it cannot listen.
 func (f *serveFlags) serve(ctx context.Context, a *ui.App, s *sweeping, pages fleet.Policy) error {
-	pings, blocking := newPings(s.groups().Nodes(), len(s.groups()), systemsOf(s.groups())...), newBlocking(a.Logger)
+	pings, blocking := newPings(setsOf(s.groups())...), newBlocking(a.Logger)
 	state := newStateView(s, pings, blocking)
 	view := newFleetView(state, pages)
 	srv, err := f.server(a, s, state, view)
@@ -200,7 +200,7 @@ func (f *serveFlags) serve(ctx context.Context, a *ui.App, s *sweeping, pages fl
 	loops.Go(func() { state.loop(background) })
 	loops.Go(func() {
 		s.loop(background, a, min(f.interval, lookEvery), func(all config.Groups) {
-			pings.follow(all.Nodes(), len(all), systemsOf(all)...)
+			pings.follow(setsOf(all)...)
 		})
 	})
 	if f.waitsEvery > 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -30,7 +31,15 @@ const (
 	firstListing, freshListing = 2 * time.Second, time.Second
 )
 
-// stateView makes of a listing and of pings what /debug/locks shows.
+// part is what was read of one set.
+type part struct {
+	set string // empty: there is no other
+	listing.Listing
+	votes fleet.Votes // at the time of the listing
+	err   error       // why Waits were not read whole
+}
+
+// stateView makes of listings and of pings what /debug/locks shows.
 type stateView struct {
 	scanner  lockReader
 	pings    *pings
@@ -41,8 +50,8 @@ type stateView struct {
 	mu      sync.Mutex
 	next    chan struct{} // closed by the next listing
 	listed  time.Time     // when the last listing ended; zero: there is none
-	listing listing.Listing
-	votes   fleet.Votes // at the time of the listing
+	reading time.Duration // that it took
+	parts   []part
 }
 
 func newStateView(s lockReader, p *pings, b *blocking) *stateView {
@@ -61,16 +70,18 @@ func (s *stateView) loop(ctx context.Context) {
 			return
 		case <-s.wanted:
 		}
-		// Parts that failed are missing from the page; pings and logs have the reason.
-		all, _ := s.scanner.List(ctx, listing.Options{Order: listing.ByAge, Limit: live.DefaultMaxShown, Waits: true})
-		s.blocking.observe(ctx, all.Waits, time.Now())
-		v := s.pings.votes(ctx)
+		parts := s.scanner.List(ctx, listing.Options{Order: listing.ByAge, Limit: live.DefaultMaxShown, Waits: true})
+		s.blocking.observe(ctx, parts, time.Now())
+		votes, took := s.pings.votes(ctx), time.Duration(0)
+		for i := range parts {
+			parts[i].votes, took = votes[parts[i].set], max(took, parts[i].Reading)
+		}
 		s.mu.Lock()
-		s.listing, s.votes, s.listed = all, v, time.Now()
+		s.parts, s.listed, s.reading = parts, time.Now(), took
 		close(s.next)
 		s.next = make(chan struct{})
 		s.mu.Unlock()
-		ui.Pause(ctx, listPause(all.Reading))
+		ui.Pause(ctx, listPause(took))
 	}
 }
 
@@ -81,35 +92,48 @@ func listPause(reading time.Duration) time.Duration { return max(listEvery, (lis
 // waits a moment for a listing. Waiters are those of the newest look at them. Ages are those of when the nodes were read: a wait
 // may be over by now, and a lease renewed.
 func (s *stateView) State(ctx context.Context) state.State {
-	listing, v := s.latest(ctx)
+	parts := s.latest(ctx)
 	now := time.Now()
-	read := listing.Waits
-	listing.Waits = s.blocking.newest(read)
-	waiting, omitted := waiters(listing.Waits, v)
 	doc := state.State{
-		At: now, Instance: s.instance, Held: held(listing), Nodes: s.pings.state(now),
-		Waiting: waiting, Waits: []state.WaitPoint{}, Slowest: []state.Acquisition{},
-		Omitted: state.Omitted{Held: int(listing.Omitted), Waiting: omitted},
+		At: now, Instance: s.instance, Nodes: s.pings.state(now),
+		Waits: []state.WaitPoint{}, Slowest: []state.Acquisition{}, Read: readAgo(parts, now), // the holders are no newer
 	}
-	if listing.Waits != nil {
-		g := graph{listing.Waits, v}
-		doc.Blocked, doc.Deadlocks = g.blocked(waiting), g.deadlocks()
-		for i, d := range g.Waits.Deadlocks {
-			doc.Deadlocks[i].Found = s.blocking.found(d, now)
+	parts = s.blocking.newest(parts)
+	doc.Held, doc.Omitted.Held = held(parts)
+	doc.Waiting, doc.Omitted.Waiting = waiters(parts)
+	for i := range parts {
+		p := &parts[i]
+		if p.Waits == nil {
+			continue
+		}
+		doc.Blocked = append(doc.Blocked, p.blocked(doc.Waiting)...)
+		for _, d := range p.Waits.Deadlocks {
+			doc.Deadlocks = append(doc.Deadlocks, p.deadlock(d, s.blocking.found(p.set, d, now)))
 		}
 	}
-	if read != nil { // the holders are no newer
-		doc.Read = new(max(0, now.Sub(read.At)).Seconds())
-	}
 	doc.CountSlots()
-	if err := unread(listing.Waits); err != nil {
+	if err := unread(parts); err != nil {
 		doc.Unread = err.Error()
 	}
 	return doc
 }
 
-// latest is the last listing. It also asks for a fresh one, and waits for that if none was read lately.
-func (s *stateView) latest(ctx context.Context) (listing.Listing, fleet.Votes) {
+// readAgo is for how many seconds the waits of some set are known; nil: of none.
+func readAgo(parts []part, now time.Time) *float64 {
+	var first time.Time
+	for i := range parts {
+		if w := parts[i].Waits; w != nil && (first.IsZero() || w.At.Before(first)) {
+			first = w.At
+		}
+	}
+	if first.IsZero() {
+		return nil
+	}
+	return new(max(0, now.Sub(first)).Seconds())
+}
+
+// latest is the last listing of each set. It also asks for fresh ones, and waits for those if none were read lately.
+func (s *stateView) latest(ctx context.Context) []part {
 	asks := false
 	select {
 	case s.wanted <- struct{}{}:
@@ -121,7 +145,7 @@ func (s *stateView) latest(ctx context.Context) (listing.Listing, fleet.Votes) {
 	switch {
 	case s.listed.IsZero():
 		patience = firstListing
-	case asks && time.Since(s.listed) > listPause(s.listing.Reading): // else it is not read at once
+	case asks && time.Since(s.listed) > listPause(s.reading): // else it is not read at once
 		patience = freshListing
 	}
 	s.mu.Unlock()
@@ -133,32 +157,41 @@ func (s *stateView) latest(ctx context.Context) (listing.Listing, fleet.Votes) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.listing, s.votes
+	return s.parts
 }
 
-// held leaves out locks that no majority of the nodes can have: nobody holds them.
-func held(l listing.Listing) []state.Held {
-	all := make([]state.Held, 0, len(l.Locks))
-	for i := range l.Locks {
-		k := &l.Locks[i]
-		if !k.Held() {
-			continue
+// held are the oldest, without locks that no majority of the nodes can have: nobody holds them.
+func held(parts []part) (all []state.Held, omitted int) {
+	all = []state.Held{}
+	for i := range parts {
+		omitted += int(parts[i].Omitted)
+		for l := range parts[i].Locks {
+			if k := &parts[i].Locks[l]; k.Held() {
+				all = append(all, heldOn(parts[i].set, k))
+			}
 		}
-		h := state.Held{Resource: inspect.KeyText(k.Resource), Holder: k.Hold.Instance, Fence: k.Hold.Fence,
-			Nodes: k.Nodes,
-			Age:   k.HeldFor().Seconds()}
-		h.Validity, h.Construct = report.Seconds(k.TTL), construct(k.Construct())
-		h.Reading = reading(k)
-		all = append(all, h)
 	}
-	return all
+	if len(parts) > 1 {
+		slices.SortStableFunc(all, func(a, b state.Held) int { return cmp.Compare(b.Age, a.Age) })
+	}
+	shown := min(len(all), live.DefaultMaxShown)
+	return all[:shown], omitted + len(all) - shown
+}
+
+func heldOn(set string, k *listing.Lock) state.Held {
+	h := state.Held{Resource: inspect.KeyText(k.Resource), Backend: set, Holder: k.Hold.Instance, Fence: k.Hold.Fence,
+		Nodes: k.Nodes, Age: k.HeldFor().Seconds()}
+	h.Validity, h.Construct = report.Seconds(k.TTL), construct(k.Construct())
+	h.Reading = reading(k)
+	return h
 }
 
 // lockReader is what a page and its metrics are made of.
 type lockReader interface {
 	Snapshot() scanner.Snapshot
-	List(ctx context.Context, o listing.Options) (listing.Listing, error)
-	Waits(ctx context.Context) (*listing.Waits, error)
+	// List and Waits read each set. Parts that failed are missing: pings and logs have the reason.
+	List(ctx context.Context, o listing.Options) []part
+	Waits(ctx context.Context) []part
 }
 
 const (
@@ -194,8 +227,12 @@ func (v *fleetView) loop(ctx context.Context) {
 			return
 		case <-v.wanted:
 		}
-		listing, _ := v.state.latest(ctx)
-		v.reader.Read(ctx, fleet.Published(listing))
+		var pages []string
+		for _, p := range v.state.latest(ctx) {
+			pages = append(pages, fleet.Published(p.Listing)...)
+		}
+		slices.Sort(pages)
+		v.reader.Read(ctx, slices.Compact(pages))
 		once.Do(func() { close(v.first) })
 		ui.Pause(ctx, readEvery)
 	}
@@ -213,12 +250,16 @@ func (v *fleetView) document(ctx context.Context) fleet.Document {
 	case <-v.first:
 	case <-ctx.Done():
 	}
-	listing, _ := v.state.latest(ctx)
+	parts := v.state.latest(ctx)
+	sets := make([]fleet.Set, len(parts))
+	for i, p := range parts {
+		sets[i] = fleet.Set{Name: p.set, Waits: p.Waits}
+	}
 	pages, omitted := v.reader.Pages()
 	now := time.Now()
-	d := fleet.Merge(listing.Waits, pages, now)
+	d := fleet.Merge(sets, pages, now)
 	d.Instance, d.Omitted, d.Sets = v.state.instance, omitted, state.SetsOf(v.state.pings.state(now))
-	if err := unread(listing.Waits); err != nil {
+	if err := unread(parts); err != nil {
 		d.Unknown = err.Error()
 	}
 	return d

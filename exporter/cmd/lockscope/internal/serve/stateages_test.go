@@ -32,9 +32,9 @@ type oneReading struct {
 
 func (oneReading) Snapshot() scanner.Snapshot { return scanner.Snapshot{} }
 
-func (oneReading) Waits(context.Context) (*listing.Waits, error) { return nil, errNotYet }
+func (oneReading) Waits(context.Context) []part { return []part{{}} }
 
-func (r oneReading) List(context.Context, listing.Options) (listing.Listing, error) {
+func (r oneReading) List(context.Context, listing.Options) []part {
 	started := time.Now()
 	l := listing.Lock{
 		Key: "lock:order", Resource: "order", Nodes: 3, Of: 3, TTL: 2 * time.Second, At: started,
@@ -47,7 +47,7 @@ func (r oneReading) List(context.Context, listing.Options) (listing.Listing, err
 	again := l
 	again.At = now
 	again.TTL -= r.pass
-	return listing.Listing{
+	return []part{{Listing: listing.Listing{
 		Started: started, Locks: []listing.Lock{l},
 		Waits: &listing.Waits{
 			At: now, Read: 3, Of: 3, Graph: waitgraph.New(),
@@ -56,7 +56,7 @@ func (r oneReading) List(context.Context, listing.Options) (listing.Listing, err
 				Queue: []stored.Queued{{ID: "1", Since: says.Since, Says: &says}},
 			}},
 		},
-	}, nil
+	}}}
 }
 
 // TestThePageTellsAgesOfWhenItWasRead: a caller had waited 20 ms at the reading. Four seconds later the page must not
@@ -64,7 +64,7 @@ func (r oneReading) List(context.Context, listing.Options) (listing.Listing, err
 func TestThePageTellsAgesOfWhenItWasRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := oneReading{held: 7 * time.Second, waits: 20 * time.Millisecond, pass: 100 * time.Millisecond}
-		s := newStateView(r, newPings(nil, 1), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
+		s := newStateView(r, newPings(), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
 		ctx, stop := context.WithCancel(t.Context())
 		var looping sync.WaitGroup
 		looping.Go(func() { s.loop(ctx) })
@@ -97,7 +97,7 @@ type slowReading struct {
 	takes *atomic.Int64
 }
 
-func (r slowReading) List(ctx context.Context, o listing.Options) (listing.Listing, error) {
+func (r slowReading) List(ctx context.Context, o listing.Options) []part {
 	time.Sleep(time.Duration(r.takes.Load()))
 	return r.oneReading.List(ctx, o)
 }
@@ -107,7 +107,7 @@ func (r slowReading) List(ctx context.Context, o listing.Options) (listing.Listi
 func TestThePageIsFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := slowReading{oneReading{held: time.Second, waits: time.Second, pass: 10 * time.Millisecond}, new(atomic.Int64)}
-		s := newStateView(r, newPings(nil, 1), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
+		s := newStateView(r, newPings(), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
 		ctx, stop := context.WithCancel(t.Context())
 		var looping sync.WaitGroup
 		looping.Go(func() { s.loop(ctx) })
@@ -120,10 +120,9 @@ func TestThePageIsFresh(t *testing.T) {
 		}
 
 		time.Sleep(10 * time.Second)
-		waits, err := r.oneReading.List(ctx, listing.Options{})
-		cmdtest.Must(t, err)
-		waits.Waits.Deadlocks = []lock.DeadlockError{{Cycle: []lock.HeldLease{{Resource: "order"}, {Resource: "stock"}}}}
-		s.blocking.observe(ctx, waits.Waits, time.Now())
+		look := r.oneReading.List(ctx, listing.Options{})
+		look[0].Waits.Deadlocks = []lock.DeadlockError{{Cycle: []lock.HeldLease{{Resource: "order"}, {Resource: "stock"}}}}
+		s.blocking.observe(ctx, look, time.Now())
 		r.takes.Store(int64(time.Minute))
 		began := time.Now()
 		got := s.State(ctx)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -25,7 +26,22 @@ import (
 var errNotYet = errors.New("waiters have not been read yet")
 
 // unread is why some waiters are unknown; nil if all are known.
-func unread(w *listing.Waits) error {
+func unread(parts []part) error {
+	if len(parts) == 0 {
+		return errNotYet
+	}
+	var why []error
+	for i := range parts {
+		err := unreadWaits(parts[i].Waits)
+		if set := parts[i].set; err != nil && set != "" {
+			err = fmt.Errorf("%s: %w", set, err)
+		}
+		why = append(why, err)
+	}
+	return errors.Join(why...)
+}
+
+func unreadWaits(w *listing.Waits) error {
 	switch {
 	case w == nil:
 		return errNotYet
@@ -39,17 +55,25 @@ func unread(w *listing.Waits) error {
 
 // waiters are the processes that wait, a row each, for the page: longest first, with ages of
 // when the nodes were read. Calls beyond one of each, which have no row, are counted.
-func waiters(w *listing.Waits, v fleet.Votes) (rows []state.Waiter, omitted int) {
+func waiters(parts []part) (rows []state.Waiter, omitted int) {
 	rows = []state.Waiter{}
-	if w == nil {
-		return rows, 0
+	for i := range parts {
+		if parts[i].Waits != nil {
+			rows, omitted = parts[i].waiters(rows, omitted)
+		}
 	}
-	for i := range w.Locks {
-		f := &w.Locks[i]
+	slices.SortStableFunc(rows, func(a, b state.Waiter) int { return cmp.Compare(b.For, a.For) })
+	shown := min(len(rows), live.DefaultMaxShown)
+	return rows[:shown], omitted + len(rows) - shown
+}
+
+func (p *part) waiters(rows []state.Waiter, omitted int) ([]state.Waiter, int) {
+	for i := range p.Waits.Locks {
+		f := &p.Waits.Locks[i]
 		for ahead, q := range f.Queue {
 			row := state.Waiter{
-				Resource: inspect.KeyText(f.Resource), For: f.Waited(q).Seconds(),
-				Kind: string(locktrace.WaitHolder), Class: classOf(v, f.Lock),
+				Resource: inspect.KeyText(f.Resource), Backend: p.set, For: f.Waited(q).Seconds(),
+				Kind: string(locktrace.WaitHolder), Class: classOf(p.votes, f.Lock),
 				Ahead: ahead, Blocker: blocker(f.Lock),
 			}
 			if says := q.Says; says != nil {
@@ -59,9 +83,7 @@ func waiters(w *listing.Waits, v fleet.Votes) (rows []state.Waiter, omitted int)
 		}
 		omitted += f.Waiting() - len(f.Queue)
 	}
-	slices.SortStableFunc(rows, func(a, b state.Waiter) int { return cmp.Compare(b.For, a.For) })
-	shown := min(len(rows), live.DefaultMaxShown)
-	return rows[:shown], omitted + len(rows) - shown
+	return rows, omitted
 }
 
 // construct is what a record says that its lock is part of.
@@ -99,12 +121,26 @@ func blocker(l *listing.Lock) *state.Blocker {
 // classOf is why the processes in the queue of a lock wait.
 func classOf(v fleet.Votes, l *listing.Lock) string { return string(v.Class(l != nil && l.Held())) }
 
-// votes asks the nodes that answered their last ping. One that was not pinged yet counts as one of them. The result is
-// zero if they are no single set: a queue does not say which set its lock is on.
-func (p *pings) votes(ctx context.Context) (v fleet.Votes) {
+// votes asks the nodes of each set that answered their last ping. One that was not pinged yet counts as one of them.
+func (p *pings) votes(ctx context.Context) map[string]fleet.Votes {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	nodes, up := p.set()
+	sets, _ := p.followed()
+	all := make([]fleet.Votes, len(sets))
+	var asking sync.WaitGroup
+	for i := range sets {
+		asking.Go(func() { all[i] = p.votesOf(ctx, sets[i].nodes) })
+	}
+	asking.Wait()
+	votes := make(map[string]fleet.Votes)
+	for i := range sets {
+		votes[sets[i].name] = all[i]
+	}
+	return votes
+}
+
+func (p *pings) votesOf(ctx context.Context, nodes []servers.Node) (v fleet.Votes) {
+	up := p.up(nodes)
 	clients := make([]*redis.Client, len(nodes))
 	for i, n := range nodes {
 		if c, single := n.Client.(*redis.Client); single && up[i] {
@@ -129,15 +165,13 @@ func (p *pings) votes(ctx context.Context) (v fleet.Votes) {
 	return v
 }
 
-// set is the nodes, and which have answered their last ping. There are none if they are several sets.
-func (p *pings) set() (nodes []servers.Node, up []bool) {
+// up says which nodes have answered their last ping.
+func (p *pings) up(nodes []servers.Node) (up []bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.sets != 1 {
-		return nil, nil
+	for _, n := range nodes {
+		h := p.seen[n.Name]
+		up = append(up, h != nil && h.err == nil)
 	}
-	for _, n := range p.nodes {
-		up = append(up, p.seen[n.Name].err == nil)
-	}
-	return p.nodes, up
+	return up
 }

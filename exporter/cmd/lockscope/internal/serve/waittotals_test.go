@@ -28,15 +28,15 @@ func TestWaitTotals(t *testing.T) {
 		}
 	}
 	b := newBlocking(slog.New(slog.DiscardHandler))
-	b.observe(t.Context(), &listing.Waits{
+	b.observe(t.Context(), ofOne(&listing.Waits{
 		Read: 2, Of: 3, Graph: waitgraph.New(),
 		Locks: []listing.WaitedFor{waited("order", ""), waited("leader", lock.KindElection)},
-	}, now)
+	}), now)
 	want := exporter.WaitTotals{Blocked: 1, Waiting: 1, Longest: 5 * time.Second, LastSuccess: now}
 	if got := b.WaitTotals(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	b.observe(t.Context(), &listing.Waits{Read: 1, Of: 3, Graph: waitgraph.New()}, now.Add(time.Minute))
+	b.observe(t.Context(), ofOne(&listing.Waits{Read: 1, Of: 3, Graph: waitgraph.New()}), now.Add(time.Minute))
 	if got := b.WaitTotals(); got != want {
 		t.Errorf("after a look at one of three nodes: %+v, want %+v", got, want)
 	}
@@ -54,6 +54,9 @@ func TestBlockerThatNeverExpires(t *testing.T) {
 	}
 }
 
+// ofOne is a look at the only set.
+func ofOne(w *listing.Waits) []part { return []part{{Listing: listing.Listing{Waits: w}}} }
+
 type answering struct{}
 
 func (answering) Node() string               { return "db" }
@@ -61,7 +64,7 @@ func (answering) Ping(context.Context) error { return nil }
 
 // TestNotReadyBeforeAnAnswer: a server that was not asked yet proves nothing.
 func TestNotReadyBeforeAnAnswer(t *testing.T) {
-	p := newPings(nil, 1, answering{})
+	p := newPings(set{other: answering{}})
 	if err := p.ready(t.Context()); err == nil {
 		t.Error("ready before anybody was asked")
 	}
