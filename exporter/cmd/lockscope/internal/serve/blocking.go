@@ -198,7 +198,7 @@ func (b *blocking) gone(ctx context.Context, now time.Time) {
 	}
 }
 
-// keep has gone pass over the cycles of a set of which too little was read.
+// keep has gone pass over the cycles of a set if a look read too few of its nodes.
 func (b *blocking) keep(set string) {
 	for of, d := range b.known {
 		if of.set == set && d.missed >= 0 {
