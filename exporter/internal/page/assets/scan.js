@@ -22,7 +22,7 @@ function leaks() {
   const scan = doc.scan;
   if (!scan) return tile("leaks", "\u2013", "", "no scanner here");
   if (!scan.started) return tile("leaks", "\u2013", "", "first sweep not finished");
-  const sure = new Set(scan.findings.map(f => f.key)).size + scan.overflow, maybe = scan.pending.length;
+  const sure = new Set(scan.findings.map(f => (f.group ?? "") + "\0" + f.key)).size + scan.overflow, maybe = scan.pending.length;
   tile("leaks", scan.standby ? "\u2013" : number(sure), "", scan.standby ? "another process scans" : (maybe ? `${number(maybe)} more seen once, ` : "") + (scan.silents ? `${number(scan.silents)} silent, ` : "") + "swept " + ago((Date.parse(doc.at) - Date.parse(scan.started)) / 1000), sure || !scan.standby && scan.silents ? "warn" : "");
 }
 
@@ -55,10 +55,11 @@ function silences(list, scan, at) {
   const all = scan.standby ? [] : scan.silent ?? [], more = scan.silents - all.length;
   const lines = all.filter(s => matches(s.key));
   if (lines.length && more) lines.push({more});
-  sync(list, lines, s => s.key ?? "", () => el("li"), (e, s) => {
+  sync(list, lines, s => (s.group ?? "") + "\0" + (s.key ?? ""), () => el("li"), (e, s) => {
     if (s.more) return put(e, `and ${plural(s.more, "more silent lock")}`);
     showChip(e, "silent", "silent", "warn");
     put(part(e, "bdi", "name"), s.key);
+    if (s.group) showChip(e, "set", printable(s.group));
     const last = Date.parse(s.last_seen);
     put(part(e, "span", "seen"), `seen at least every ${duration(s.usual_seconds)} for ${duration((last - Date.parse(s.first_seen)) / 1000)}, not for ${duration((at - last) / 1000)}`);
   });

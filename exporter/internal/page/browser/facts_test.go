@@ -19,7 +19,7 @@ func testSilence(t *testing.T, b *tab) {
 	b.until(`document.querySelectorAll(".silences li").length === 3`)
 	for i, want := range []string{
 		"silent lock:report:hourly seen at least every 1\u00a0m\u00a000\u00a0s for 2\u00a0d\u00a000\u00a0h, not for 11",
-		"silent lock:sync seen at least every 21\u00a0m\u00a000\u00a0s for 2\u00a0d\u00a021\u00a0h, not for 5\u00a0h",
+		"silent lock:sync eu seen at least every 21\u00a0m\u00a000\u00a0s for 2\u00a0d\u00a021\u00a0h, not for 5\u00a0h",
 		"and 1 more silent lock",
 	} {
 		got := b.text(fmt.Sprintf(`document.querySelectorAll(".silences li")[%d].textContent`, i))
