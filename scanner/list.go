@@ -1,6 +1,7 @@
 package scanner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func (s *Scanner) waits(ctx context.Context, w *list.Watch, silent []string) (*l
 	}
 	if s.system != nil {
 		l, err := s.List(ctx, listing.Options{Waits: true})
-		return l.Waits, err
+		return cmp.Or(l.Waits, listing.NoWaits()), err // there are none if the Scanner was closed meanwhile
 	}
 	outer, within, stop := s.reading(ctx)
 	defer stop()
