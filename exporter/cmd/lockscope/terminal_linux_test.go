@@ -145,14 +145,15 @@ func interactive(t *testing.T) *terminal {
 func TestRunUnderAShell(t *testing.T) {
 	s := oneServer(t)
 	x := interactive(t)
-	x.typed("$lockscope run nightly --ttl 30s --redis " + s.Addr() + ` -- sh -c 'echo star""ted; sleep 600'` + "\n")
+	x.typed("$lockscope run nightly --ttl 30s --redis " + s.Addr() +
+		` -- sh -c 'trap "echo goes\"\"on" CONT; echo star""ted; while :; do sleep 0.1; done'` + "\n")
 	x.await("started")
 	x.typed("\x1a")
 	x.await("Stopped")
 	x.typed("echo still\"\"here\n")
 	x.await("stillhere")
 	x.typed("fg\n")
-	x.await("lockscope run nightly")
+	x.await("goeson") // the shell names the job before it gives it the terminal
 	x.typed("\x03")
 	x.await("$ ")
 	x.typed("echo stat\"\"us=$?.\n")
