@@ -10,6 +10,7 @@ function render() {
   showDeadlocks(doc);
   announce(doc);
   showUnread(doc.unread);
+  showSource();
   tiles();
   showNodes(doc.nodes, doc.sets);
   showBlocked(doc, matches);
@@ -24,6 +25,14 @@ function render() {
   showViews(byID("views"), doc.views, null);
   showFleet(doc.fleet);
   titled();
+}
+
+// showSource hides what a source that reads the nodes cannot know: calls that have ended.
+function showSource() {
+  const reads = doc.read_seconds != null || !!doc.unread;
+  for (const id of ["t-wait", "plot", "slowest"]) show(byID(id), !reads);
+  put(byID("t-held").firstElementChild, reads ? "Held" : "Held here");
+  put(byID("measured"), reads ? "Durations are as the nodes reported them." : "This process measured all durations.");
 }
 
 // showFleet links to the page of all processes, here or elsewhere.

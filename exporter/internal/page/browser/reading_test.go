@@ -31,8 +31,10 @@ func testReading(t *testing.T, b *tab) {
 	if tone := b.text(`document.getElementById("t-longest").className`); tone != "" {
 		t.Errorf("a wait of 20 ms is %q", tone)
 	}
-	if tile := b.text(`document.querySelector("#t-wait dd").textContent`); tile != "\u2013" {
-		t.Errorf("p50 / p99 are %q where none was measured", tile)
+	const shown = `["t-wait", "plot", "slowest"].filter(id => document.getElementById(id).checkVisibility()).join() + ": " + ` +
+		`document.querySelector("#t-held dt").textContent + ". " + document.getElementById("measured").textContent`
+	if got := b.text(shown); got != ": Held. Durations are as the nodes reported them." {
+		t.Errorf("who reads the nodes knows of no call that has ended, and shows %q", got)
 	}
 	if banner := b.text(`document.getElementById("unread").innerText`); !strings.Contains(banner,
 		"queues of 1 of 3 nodes were read") {
@@ -47,6 +49,9 @@ func testReading(t *testing.T, b *tab) {
 	if updated := b.text(`document.getElementById("updated").textContent`); !strings.HasPrefix(updated, "updated ") ||
 		!b.is(`document.getElementById("unread").hidden`) {
 		t.Errorf("a process that tells of itself: %q", updated)
+	}
+	if got := b.text(shown); got != "t-wait,plot,slowest: Held here. This process measured all durations." {
+		t.Errorf("a process that tells of itself shows %q", got)
 	}
 }
 
