@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
@@ -90,7 +91,8 @@ func onRedis(t testing.TB, addrs []string, opts ...lock.Option) *engine.Engine {
 	for _, addr := range addrs {
 		clients = append(clients, redis.NewClient(&redis.Options{Addr: addr}))
 	}
-	l, err := redlock.New(clients, append([]lock.Option{redlock.WithRestartQuarantine(0)}, opts...)...)
+	l, err := redlock.New(clients, append([]lock.Option{redlock.WithRestartQuarantine(0),
+		lock.WithNodeTimeout(time.Second)}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func TestNoTokenIsTold(t *testing.T) {
 	note(err)
 	must(t, lease.Extend(t.Context()))
 	must(t, lease.Release(t.Context()))
-	lease, err = b.Acquire(t.Context(), "order:1001", lock.TTL(2*time.Second))
+	lease, err = b.Acquire(t.Context(), "order:1001", lock.TTL(4*time.Second))
 	must(t, err)
 	read()
 	must(t, servers[0].Pause())

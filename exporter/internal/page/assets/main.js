@@ -27,12 +27,11 @@ function render() {
   titled();
 }
 
-// showSource hides what a source that reads the nodes cannot know: calls that have ended.
+// showSource hides calls that have ended from who reads the nodes, and knows of none.
 function showSource() {
-  const reads = doc.read_seconds != null || !!doc.unread;
-  for (const id of ["t-wait", "plot", "slowest"]) show(byID(id), !reads);
-  put(byID("t-held").firstElementChild, reads ? "Held" : "Held here");
-  put(byID("measured"), reads ? "Durations are as the nodes reported them." : "This process measured all durations.");
+  const own = doc.read_seconds == null && !doc.unread;
+  for (const id of ["t-wait", "plot", "slowest", "measured"]) show(byID(id), own);
+  put(byID("t-held").firstElementChild, own ? "Held here" : "Held");
 }
 
 // showFleet links to the page of all processes, here or elsewhere.

@@ -55,23 +55,3 @@ function escaped(c) {
   const code = c.codePointAt(0).toString(16);
   return c < "\x80" ? "\\x" + code.padStart(2, "0") : code.length < 5 ? "\\u" + code.padStart(4, "0") : "\\U" + code.padStart(8, "0");
 }
-
-// estimate returns p50 and p99 of all waits of the points. Each point has only two
-// quantiles of its second, so it counts as a few typical waits.
-function estimate(points) {
-  const atoms = [];
-  let total = 0;
-  for (const p of points) {
-    const add = (value, share) => { atoms.push([value, share * p.count]); total += share * p.count; };
-    add(p.p50_seconds, .5);
-    for (const at of [.1, .3, .5, .7, .9]) add(p.p50_seconds + at * (p.p99_seconds - p.p50_seconds), .096);
-    add(p.p99_seconds, .02);
-  }
-  atoms.sort((a, b) => a[0] - b[0]);
-  const at = share => {
-    let sum = 0;
-    for (const [value, weight] of atoms) if ((sum += weight) >= share * total - 1e-9) return value;
-    return null;
-  };
-  return {p50: at(.5), p99: at(.99)};
-}

@@ -33,20 +33,13 @@ function voters() {
   tile("nodes", unknown === nodes && nodes ? "\u2013" : number(voting), " / " + number(nodes), words.join(", ") || (nodes ? fine : "none asked yet"), lost ? "bad" : voting + unknown < nodes || shaky.length ? "warn" : "");
 }
 
-// recently is about the last minute. Of a source that does not count it, the points tell.
+// recently is about the last minute.
 function recently() {
-  const since = Date.parse(doc.at) - 60e3, minute = doc.waits.filter(w => Date.parse(w.at) >= since);
-  let {p50_seconds: p50, p99_seconds: p99, ended, failed, stalled_seconds: stalled = 0} = doc.totals.recent;
-  if (!ended && minute.length) {
-    ({p50, p99} = estimate(minute));
-    ended = minute.reduce((n, w) => n + w.count, 0);
-    failed = minute.reduce((n, w) => n + w.failed, 0);
-  }
+  const {p50_seconds: p50, p99_seconds: p99, ended, failed, stalled_seconds: stalled = 0} = doc.totals.recent;
   const running = doc.totals.waiting ? `${number(ended)} ended and ${number(doc.totals.waiting)} waiting` : `${number(ended)} ended`;
   const words = [ended ? failed ? `${number(failed)} failed, of ${running}` : `${running}, none failed` : doc.totals.waiting ? `none ended, ${number(doc.totals.waiting)} waiting` : "none ended"];
   const tone = toneOfWait(stalled, doc.objectives) || (failed ? "warn" : "");
   if (stalled >= doc.objectives.warning_seconds) words.splice(0, 1, `nothing acquired for ${duration(stalled)}`);
-  // A source that knows of other processes has no quantiles of its own. Calls that began just now have waited no time.
-  const known = p99 > 0;
+  const known = p99 > 0; // calls that began just now have waited no time
   tile("wait", known ? duration(p50) : "\u2013", known ? " / " + duration(p99) : "", words.join(", "), tone);
 }
