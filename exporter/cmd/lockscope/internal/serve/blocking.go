@@ -115,20 +115,19 @@ func (b *blocking) observe(ctx context.Context, parts []part, now time.Time) {
 	defer b.mu.Unlock()
 	b.looked = now
 	b.tellUnread(ctx, parts)
-	waits, whole := make(map[string]*listing.Waits), true
+	waits, unread := make(map[string]*listing.Waits), make(map[string]bool)
 	for i := range parts {
 		p := &parts[i]
 		if p.Waits != nil {
 			b.appeared(ctx, p, now)
 		}
 		if waits[p.set] = p.Waits; p.Waits == nil || p.Waits.Read <= p.Waits.Of/2 {
-			waits[p.set], whole = b.waits[p.set], false
-			b.keep(p.set)
+			waits[p.set], unread[p.set] = b.waits[p.set], true
 		}
 	}
 	b.waits = waits
-	b.gone(ctx, now)
-	if whole {
+	b.gone(ctx, unread, now)
+	if len(unread) == 0 {
 		b.totals.LastSuccess = now
 	}
 	b.count()
@@ -187,22 +186,15 @@ func (b *blocking) found(set string, d lock.DeadlockError, now time.Time) float6
 	return 0
 }
 
-// gone logs the end of cycles that were not seen again.
-func (b *blocking) gone(ctx context.Context, now time.Time) {
+// gone logs the end of cycles that were not seen again, except in sets that were not read.
+func (b *blocking) gone(ctx context.Context, unread map[string]bool, now time.Time) {
 	for of, d := range b.known {
-		if d.missed++; d.missed >= goneAfter {
+		if unread[of.set] {
+			d.missed = max(d.missed, 0)
+		} else if d.missed++; d.missed >= goneAfter {
 			delete(b.known, of)
 			b.log(of.set).InfoContext(ctx, "deadlock is over", "cycle", of.text, "after",
 				now.Sub(d.since).Round(time.Millisecond))
-		}
-	}
-}
-
-// keep has gone pass over the cycles of a set if a look read too few of its nodes.
-func (b *blocking) keep(set string) {
-	for of, d := range b.known {
-		if of.set == set && d.missed >= 0 {
-			d.missed--
 		}
 	}
 }
