@@ -23,14 +23,13 @@ import (
 const maxWait = 2 * time.Second
 
 type api struct {
-	locker   lock.Locker
-	instance string // as the locker names it to others
-	orders   *orders
-	logger   *slog.Logger
+	locker lock.Locker
+	orders *orders
+	logger *slog.Logger
 }
 
-func newAPI(locker lock.Locker, instance string, orders *orders, logger *slog.Logger) http.Handler {
-	a := &api{locker: locker, instance: instance, orders: orders, logger: logger}
+func newAPI(locker lock.Locker, orders *orders, logger *slog.Logger) http.Handler {
+	a := &api{locker: locker, orders: orders, logger: logger}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /orders/{id}", a.get)
 	mux.HandleFunc("POST /orders/{id}/charge", a.charge)

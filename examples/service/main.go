@@ -68,7 +68,7 @@ func run(ctx context.Context, cfg config, logs io.Writer) (err error) {
 	defer also(func() error { return locks.Shutdown(context.WithoutCancel(ctx)) })
 
 	api := &http.Server{
-		Handler:           traced(spans, newAPI(locks, cfg.instance, newOrders(cfg.chargeTakes), logger)),
+		Handler:           traced(spans, newAPI(locks, newOrders(cfg.chargeTakes), logger)),
 		ReadHeaderTimeout: 5 * time.Second, WriteTimeout: maxWait + 30*time.Second, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}

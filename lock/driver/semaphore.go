@@ -43,7 +43,3 @@ type SlotsError struct {
 func (e *SlotsError) Error() string {
 	return fmt.Sprintf("knows of %d slots, not %d", e.Known, e.Slots)
 }
-
-// KnownSlots returns Known, for package semaphore, which recognizes such errors without importing this
-// package.
-func (e *SlotsError) KnownSlots() int { return e.Known }

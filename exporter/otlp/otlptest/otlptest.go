@@ -43,9 +43,6 @@ type Span struct {
 	Resource map[string]string
 }
 
-// Attribute returns the text of a string attribute; empty if there is none.
-func (s Span) Attribute(key string) string { return texts(s.GetAttributes())[key] }
-
 // NewHTTP starts a receiver for the protocol http/protobuf at /v1/traces.
 func NewHTTP(t testing.TB) *Receiver {
 	t.Helper()

@@ -5,7 +5,6 @@ import "github.com/lockscope/lockscope/lock/redlock/redisconn"
 // form is how a library stores a lock. Each script gets the keys of the lock and of the token's tombstone. All keys of
 // a script are in one slot of a Redis Cluster.
 type form struct {
-	holders                  bool // the key has room for the holder
 	acquire, extend, release *redisconn.Script
 	// channel is where the library announces a release of the key; nil if it does not.
 	channel func(key string) string
@@ -21,7 +20,6 @@ func stringForm() *form {
 		local value = redis.call('GET', KEYS[1])
 	`
 	return &form{
-		holders: true,
 		acquire: redisconn.NewScript(mine, `
 			if redis.call('EXISTS', KEYS[2]) == 1 then return {2} end
 			if value and not mine(value, ARGV[1]) then

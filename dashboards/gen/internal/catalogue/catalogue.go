@@ -119,11 +119,6 @@ func level(name string) ([]string, error) {
 // Has reports that a series has a label.
 func (c *Catalogue) Has(series, label string) bool { return slices.Contains(c.labels[series], label) }
 
-// Counter reports that a series only grows.
-func (c *Catalogue) Counter(series string) bool {
-	return strings.HasSuffix(series, "_total") && c.labels[series] != nil
-}
-
 // Check names every metric and label in an expression that does not exist, and
 // returns the labels that its result has.
 func (c *Catalogue) Check(tree parser.Expr) (labels []string, err error) {

@@ -14,7 +14,6 @@ const (
 	Waits      = "job_resource:distributed_lock_waits:rate5m"
 	SlowWaits  = "job_resource:distributed_lock_slow_waits:rate5m"
 	Failures   = "job_resource:distributed_lock_failures:rate5m"
-	WaitP99    = "job_resource:distributed_lock_wait_seconds:p99_rate5m"
 	NodeErrors = "job_instance_backend_lock_node:distributed_lock_node_failures_per_command:ratio_rate2m"
 	// NodeUsableForEach is 1 for a node that a process can use.
 	NodeUsableForEach = "job_instance_backend_lock_node:distributed_lock_node_usable:min"

@@ -22,12 +22,11 @@ const shutdownLimit = 5 * time.Second
 
 // service is a target of Prometheus: lockers that share a registry, and the loops that use them.
 type service struct {
-	url      string
-	registry *prometheus.Registry
-	server   *http.Server
-	stop     context.CancelFunc // ends its loops; its metrics remain
-	loops    sync.WaitGroup
-	serving  sync.WaitGroup
+	url     string
+	server  *http.Server
+	stop    context.CancelFunc // ends its loops; its metrics remain
+	loops   sync.WaitGroup
+	serving sync.WaitGroup
 
 	mu     sync.Mutex
 	failed error // of the server
@@ -39,7 +38,7 @@ func (w *World) startService(registry *prometheus.Registry, loops ...func(contex
 	if err != nil {
 		return nil, err
 	}
-	s := &service{url: "http://" + l.Addr().String(), registry: registry}
+	s := &service{url: "http://" + l.Addr().String()}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	s.server = &http.Server{Handler: mux, ReadHeaderTimeout: askLimit}

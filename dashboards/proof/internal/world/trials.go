@@ -45,7 +45,6 @@ var embraced = [2]string{"ledger", "vault"}
 type trials struct {
 	*service
 	far         *service // a process that cannot reach two of the nodes
-	cut         *service // one that cannot reach three of them
 	unreachable atomic.Bool
 	locker      lock.Locker
 	hasty       lock.Locker // it polls instead of waiting for a wake-up
@@ -92,7 +91,7 @@ func (w *World) startTrials(ctx context.Context) error {
 		t.repeat(t.remote, "letter", regularly)); err != nil {
 		return err
 	}
-	t.cut, err = w.startService(cut, t.repeat(stalled, "parcel", regularly))
+	_, err = w.startService(cut, t.repeat(stalled, "parcel", regularly))
 	w.trials = t
 	return err
 }

@@ -133,17 +133,6 @@ func (r *Started) Wait() Outcome {
 	return Outcome{Status: r.ExitCode(), Out: r.Out(), Err: r.Log()}
 }
 
-// Says waits until its standard output has a text.
-func (r *Started) Says(text string) {
-	r.t.Helper()
-	Eventually(r.t, text+" is written", func() bool {
-		if !r.Running() && !strings.Contains(r.Out(), text) {
-			r.t.Fatalf("ended without %q: %s\n%s", text, r.Out(), r.Log())
-		}
-		return strings.Contains(r.Out(), text)
-	})
-}
-
 // Outcome is what one run of the program left behind.
 type Outcome struct {
 	Status   int

@@ -136,12 +136,11 @@ type reading struct {
 
 // acquire is one that has returned.
 type acquire struct {
-	client          int
-	call, back      int64
-	outcome         string
-	noWait, handed  bool
-	waited          time.Duration
-	resource, owner string
+	client         int
+	call, back     int64
+	outcome        string
+	noWait, handed bool
+	waited         time.Duration
 }
 
 func newReading(c Campaign) *reading {
@@ -156,7 +155,7 @@ func newReading(c Campaign) *reading {
 				r.acquires = append(r.acquires, acquire{
 					client: w.Client, call: calls[e.ID], back: e.T, outcome: e.Outcome, noWait: e.NoWait,
 					handed: e.HandedOver,
-					waited: time.Duration(e.T - calls[e.ID]), resource: e.Resource, owner: w.Name,
+					waited: time.Duration(e.T - calls[e.ID]),
 				})
 			}
 		}

@@ -37,8 +37,7 @@ type Worker struct {
 	worker.Config
 	Client  int
 	Members int
-	From    int64 // on the clock of package history
-	To      int64 // when it was gone; 0 while it runs
+	To      int64 // when it was gone, on the clock of package history; 0 while it runs
 	Killed  bool  // before it could say how it ended
 	Failed  string
 	Address string // of its views; "" without any
@@ -105,7 +104,6 @@ func (c *Crew) start(client int, forge bool) error {
 		nice := exec.Command("nice", append([]string{"-n", clientNiceness}, cmd.Args...)...)
 		nice.Env, cmd = cmd.Env, nice
 	}
-	w.From = history.Now()
 	if w.process, err = process.Start(w.Name, w.Dir, cmd); err != nil {
 		return err
 	}

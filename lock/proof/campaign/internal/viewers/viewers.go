@@ -32,12 +32,11 @@ type Stream struct {
 
 // Viewers are open until Close.
 type Viewers struct {
-	binary, dir string
-	redis       string
-	fleet       string // its URL
-	serve, top  *process.Process
-	terminal    *terminal
-	pages       func() []string
+	redis      string
+	fleet      string // its URL
+	serve, top *process.Process
+	terminal   *terminal
+	pages      func() []string
 
 	mu   sync.Mutex
 	seen Seen
@@ -48,7 +47,7 @@ const streams = 4
 
 // Open starts lockscope serve and lockscope top on the servers. pages returns the addresses of the processes of now.
 func Open(ctx context.Context, binary, dir string, redis []string, pages func() []string) (_ *Viewers, err error) {
-	v := &Viewers{binary: binary, dir: dir, redis: strings.Join(redis, ","), pages: pages}
+	v := &Viewers{redis: strings.Join(redis, ","), pages: pages}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, v.Close())

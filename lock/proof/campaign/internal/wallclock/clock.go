@@ -16,6 +16,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lockscope/lockscope/lock/proof/campaign/internal/history"
 )
 
 // setting is what the shim reads: see shim/wallclock.c.
@@ -53,7 +55,7 @@ func (s *Shim) New(name string) (*Clock, error) {
 		return nil, fmt.Errorf("wallclock: %s: %w", c.file, err)
 	}
 	c.setting = (*setting)(unsafe.Pointer(&c.mapped[0]))
-	c.set(monotonic(), time.Now().UnixNano(), 0)
+	c.set(history.Now(), time.Now().UnixNano(), 0)
 	return c, nil
 }
 
@@ -66,7 +68,7 @@ func (c *Clock) Env() []string {
 func (c *Clock) Step(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := monotonic()
+	now := history.Now()
 	c.set(now, c.at(now)+int64(d), c.setting.ppb.Load())
 }
 
@@ -75,7 +77,7 @@ func (c *Clock) Step(d time.Duration) {
 func (c *Clock) SetRate(ppb int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := monotonic()
+	now := history.Now()
 	c.set(now, c.at(now), ppb)
 }
 
@@ -83,7 +85,7 @@ func (c *Clock) SetRate(ppb int64) {
 func (c *Clock) Offset() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return time.Duration(c.at(monotonic()) - time.Now().UnixNano())
+	return time.Duration(c.at(history.Now()) - time.Now().UnixNano())
 }
 
 // Close lets go of the memory; the program goes on with the clock as it is. No other
@@ -102,10 +104,4 @@ func (c *Clock) set(since, shown, ppb int64) {
 	c.setting.shown.Store(shown)
 	c.setting.ppb.Store(ppb)
 	c.setting.version.Add(1)
-}
-
-func monotonic() int64 {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // it fails only for clocks that do not exist
-	return t.Nano()
 }
