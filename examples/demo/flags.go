@@ -146,7 +146,7 @@ func (c config) validate() error {
 	if len(c.Redis) == 0 {
 		return nil
 	}
-	locker, err := redlock.Open(systems.URLs(c.Redis)) // connects to nothing yet
+	locker, err := redlock.Open(c.Redis) // connects to nothing yet
 	if err != nil {
 		return fmt.Errorf("-redis: %w", err)
 	}

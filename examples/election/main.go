@@ -62,7 +62,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "election: %v; -h shows all flags\n", err)
 		return 2
 	}
-	cfg := config{candidate: *candidate, urls: urlsOf(*servers), quarantine: !*fresh}
+	urls := strings.FieldsFunc(*servers, func(r rune) bool { return r == ',' || r == ' ' })
+	cfg := config{candidate: *candidate, urls: urls, quarantine: !*fresh}
 	if cfg.candidate != "" {
 		err = campaign(ctx, cfg, stdout)
 	} else {
@@ -73,19 +74,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
-}
-
-// urlsOf makes URLs of plain host:port.
-func urlsOf(servers string) (urls []string) {
-	for s := range strings.SplitSeq(servers, ",") {
-		if s = strings.TrimSpace(s); s != "" && !strings.Contains(s, "://") {
-			s = "redis://" + s
-		}
-		if s != "" {
-			urls = append(urls, s)
-		}
-	}
-	return urls
 }
 
 // open makes the locks of one process.

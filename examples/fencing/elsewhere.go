@@ -12,6 +12,7 @@ import (
 
 	"github.com/lockscope/lockscope/lock/fencing"
 	"github.com/lockscope/lockscope/lock/fencing/redisfence"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // place is another storage that keeps a balance and checks tokens, by package fencing. Its names are its own, and close
@@ -25,7 +26,7 @@ type place struct {
 
 // inRedis keeps the balance in a key.
 func inRedis(url, run string) (*place, error) {
-	opt, err := redis.ParseURL(url)
+	opt, err := redlock.ParseURL(url)
 	if err != nil {
 		return nil, err
 	}

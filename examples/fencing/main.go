@@ -144,7 +144,8 @@ func (w where) openPlaces(ctx context.Context, redisURL, run string) ([]*place, 
 func openServers(ctx context.Context, given string, out io.Writer) ([]string, []lock.Option, func() error, error) {
 	opts := []lock.Option{lock.WithPrefix("lock:fencing:")}
 	if given != "" {
-		return urlsOf(given), opts, func() error { return nil }, nil
+		urls := strings.FieldsFunc(given, func(r rune) bool { return r == ',' || r == ' ' })
+		return urls, opts, func() error { return nil }, nil
 	}
 	servers, err := redisproc.StartN(ctx, 3)
 	if err != nil {
@@ -187,16 +188,6 @@ func openLockers(urls []string, opts []lock.Option) (_ [2]*engine.Engine, _ func
 		lockers[i] = l
 	}
 	return lockers, closeAll, nil
-}
-
-func urlsOf(servers string) []string {
-	urls := strings.Split(servers, ",")
-	for i, s := range urls {
-		if !strings.Contains(s, "://") {
-			urls[i] = "redis://" + strings.TrimSpace(s)
-		}
-	}
-	return urls
 }
 
 // openStore opens the given database, or SQLite in a directory that goes away.

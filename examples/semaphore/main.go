@@ -68,7 +68,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "semaphore: %v; -h shows all flags\n", err)
 		return 2
 	}
-	cfg := config{hold: *hold, urls: urlsOf(*servers), fresh: *fresh}
+	urls := strings.FieldsFunc(*servers, func(r rune) bool { return r == ',' || r == ' ' })
+	cfg := config{hold: *hold, urls: urls, fresh: *fresh}
 	if cfg.hold > 0 {
 		err = keep(ctx, cfg, stdout)
 	} else {
@@ -79,19 +80,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	return 0
-}
-
-// urlsOf makes URLs of plain host:port.
-func urlsOf(servers string) (urls []string) {
-	for s := range strings.SplitSeq(servers, ",") {
-		if s = strings.TrimSpace(s); s != "" && !strings.Contains(s, "://") {
-			s = "redis://" + s
-		}
-		if s != "" {
-			urls = append(urls, s)
-		}
-	}
-	return urls
 }
 
 // open makes the locks of one process.

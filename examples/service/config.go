@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/lockscope/lockscope/exporter/server"
 	"github.com/lockscope/lockscope/exporter/zaplog"
@@ -67,17 +68,8 @@ func parseFlags(args []string, usage io.Writer) (config, error) {
 	if servers == "" {
 		servers = os.Getenv("REDIS_URLS")
 	}
-	cfg.redis = split(servers)
+	cfg.redis = strings.FieldsFunc(servers, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	return cfg, cfg.validate()
-}
-
-func split(list string) (items []string) {
-	for item := range strings.SplitSeq(list, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			items = append(items, item)
-		}
-	}
-	return items
 }
 
 func (c *config) validate() error {

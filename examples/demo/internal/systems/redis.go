@@ -45,7 +45,7 @@ func openRedis(ctx context.Context, cfg Config) (Backend, error) {
 	// Random, so that two demos on the same servers never clean up each other's locks.
 	var run [2]byte
 	_, _ = rand.Read(run[:])
-	s := &redisNodes{cfg: cfg, urls: URLs(cfg.Redis), prefix: lock.DefaultPrefix + "demo:" +
+	s := &redisNodes{cfg: cfg, urls: cfg.Redis, prefix: lock.DefaultPrefix + "demo:" +
 		hex.EncodeToString(run[:]) + ":"}
 	err := s.each(ctx, func(ctx context.Context, node *redis.Client) error {
 		if err := node.Ping(ctx).Err(); err != nil {
@@ -57,18 +57,6 @@ func openRedis(ctx context.Context, cfg Config) (Backend, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// URLs makes URLs of plain host:port.
-func URLs(servers []string) []string {
-	urls := make([]string, len(servers))
-	for i, s := range servers {
-		if !strings.Contains(s, "://") {
-			s = "redis://" + s
-		}
-		urls[i] = s
-	}
-	return urls
 }
 
 func (s *redisNodes) Locker(instance string) (*engine.Engine, error) {
@@ -136,7 +124,7 @@ func (s *redisNodes) cleanUp(ctx context.Context, node *redis.Client) error {
 func (s *redisNodes) each(ctx context.Context, do func(context.Context, *redis.Client) error) error {
 	var errs []error
 	for _, u := range s.urls {
-		opt, err := redis.ParseURL(u)
+		opt, err := redlock.ParseURL(u)
 		if err != nil {
 			return err
 		}
