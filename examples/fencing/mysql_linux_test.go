@@ -56,7 +56,6 @@ func startMariaDB(t *testing.T) (dsn string, ok bool) {
 	return dsn, true
 }
 
-// quiet is a logger.
 type quiet struct{}
 
 func (quiet) Print(v ...any) { fmt.Fprint(io.Discard, v...) }

@@ -68,7 +68,7 @@ func (tr *traced) arrows() (all []arrow) {
 	return all
 }
 
-// text is an argument of an event.
+// arg is an argument of an event.
 func arg(e validate.Event, key string) string {
 	s, _ := e.Args[key].(string)
 	return s

@@ -74,7 +74,6 @@ func (n *node) acquire(req *driver.AcquireRequest) (sql string, args []any) {
 	return n.calls.acquire, args
 }
 
-// extend returns the call of an extend.
 func (n *node) extend(req *driver.ExtendRequest) (sql string, args []any) {
 	args = []any{req.Key, req.Token, millis(req.TTL), req.Refill, int64(max(req.Fence, req.Last)), req.Holder}
 	if req.Mode == driver.Read {
@@ -88,7 +87,6 @@ func (n *node) extend(req *driver.ExtendRequest) (sql string, args []any) {
 	return n.calls.extend, args
 }
 
-// release returns the call of a release.
 func (n *node) release(req *driver.ReleaseRequest) (sql string, args []any) {
 	sql, args = n.calls.release, []any{req.Key, req.Token}
 	if req.Mode != driver.Exclusive {

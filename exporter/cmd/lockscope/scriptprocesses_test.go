@@ -130,7 +130,7 @@ func reservePort(ts *testscript.TestScript, args []string) cmdtest.Outcome {
 	return cmdtest.Outcome{}
 }
 
-// certificate makes cert.pem and key.pem, for 127.0.0.1.
+// makeCertificate makes cert.pem and key.pem, for 127.0.0.1.
 func makeCertificate(ts *testscript.TestScript, _ []string) cmdtest.Outcome {
 	cert, key := cmdtest.Certificate(of(ts))
 	for name, file := range map[string]string{"cert.pem": cert, "key.pem": key} {

@@ -38,7 +38,6 @@ func storage(t *testing.T, nodes memlock.Nodes) (*certmagiclock.Storage, *memloc
 	return certmagiclock.NewStorage(&certmagic.FileStorage{Path: t.TempDir()}, locker), locker
 }
 
-// ended is a context that has ended.
 func ended() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -1,3 +1,4 @@
+// Package screen writes what the demo says: lines with a time, in colour on a terminal.
 package screen
 
 import (
@@ -15,7 +16,6 @@ type Style string
 const (
 	Plain  Style = ""
 	Bold   Style = "\x1b[1m"
-	Dim    Style = "\x1b[2m"
 	Red    Style = "\x1b[31m"
 	Green  Style = "\x1b[32m"
 	Yellow Style = "\x1b[33m"
@@ -44,7 +44,7 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// print writes a line.
+// Print writes a line.
 func (s *Screen) Print(st Style, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func (s *Screen) Print(st Style, format string, args ...any) {
 	fmt.Fprintln(s.w, line)
 }
 
-// at writes a line that begins with the time since the start.
+// At writes a line that begins with the time since the start.
 func (s *Screen) At(st Style, format string, args ...any) {
 	s.Print(st, "%7.1fs  %s", time.Since(s.Began).Seconds(), fmt.Sprintf(format, args...))
 }
@@ -63,7 +63,7 @@ func (s *Screen) At(st Style, format string, args ...any) {
 // textWidth is that of running text: with what stands before it, a line of a hundred.
 const textWidth = 82
 
-// event writes what happened to whom; kind is a word of up to seven letters.
+// Event writes what happened to whom; kind is a word of up to seven letters.
 func (s *Screen) Event(st Style, kind, format string, args ...any) {
 	s.At(st, "%-7s %s", kind, Hang(fmt.Sprintf(format, args...), 18))
 }

@@ -18,7 +18,6 @@ import (
 // etcdMembers is the size of the cluster: one may be away.
 const etcdMembers = 3
 
-// etcd is a cluster of etcd.
 type etcd struct {
 	cfg     Config
 	cluster *etcdproc.Cluster

@@ -1,3 +1,4 @@
+// Package systems has the systems that the demo can lock on: their servers, and the faults that they can suffer.
 package systems
 
 import (

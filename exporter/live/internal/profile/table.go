@@ -76,7 +76,6 @@ type key struct {
 // table has at most maxRows rows, plus those that the others are added to.
 type table map[key]*row
 
-// row returns the row of k.
 func (t table) row(k key, minute int64) *row {
 	if r, ok := t[k]; ok {
 		return r

@@ -117,7 +117,6 @@ func (s *step) slice() traceevent.Slice {
 	return drawn
 }
 
-// node returns the rows of a node.
 func (d *drawing) node(name string) *traceevent.Lanes {
 	if d.nodes == nil {
 		d.nodes = d.trace.Process(d.title+": nodes", "commands that ended")

@@ -29,7 +29,6 @@ func bucketOf(d time.Duration) int {
 	return min(shift<<subBits+int(us>>shift), buckets-1)
 }
 
-// middleOf is the middle of a bucket.
 func middleOf(bucket int) time.Duration {
 	shift := max(bucket>>subBits-1, 0)
 	low := uint64(bucket-shift<<subBits) << shift

@@ -28,7 +28,6 @@ func ToSpare(about string) draw.Panel {
 		Either("a node is down", reduced, draw.Orange).Otherwise("n/a")
 }
 
-// nodeSets is a table of all sets.
 func nodeSets() draw.Panel {
 	return draw.Panel{Kind: draw.Table, Title: "Sets of nodes", Width: draw.Full, Height: 6, Unit: "short", Decimals: 0,
 		About: "Sets of lock nodes, by job and back end. Good: all nodes usable. A PostgreSQL, etcd or ZooKeeper " +

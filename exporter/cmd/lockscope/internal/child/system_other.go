@@ -97,7 +97,6 @@ var processStarted = time.Now()
 // bootTime is the time since this process started.
 func bootTime() time.Duration { return time.Since(processStarted) }
 
-// watchdog is a watchdog.
 type watchdog struct{}
 
 // startWatchdog fails: a watchdog needs process groups.

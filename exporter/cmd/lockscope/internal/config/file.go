@@ -28,7 +28,7 @@ type File struct {
 	lines map[string]int
 }
 
-// Group is servers with one quorum, or one server, and a scanner of its own.
+// FileGroup is servers with one quorum, or one server, and a scanner of its own.
 type FileGroup struct {
 	Name     string   `json:"name" jsonschema:"name of the group in reports"`
 	Redis    []string `json:"redis,omitempty" jsonschema:"this, postgres, etcd or zookeeper. Servers: redis://host:port/db, rediss:// for TLS, unix:///path, host:port; seeds of a cluster; Sentinels. Passwords belong in password_file"`

@@ -37,7 +37,6 @@ func (p *Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// problems collects.
 type problems struct {
 	file  string
 	lines map[string]int

@@ -18,7 +18,7 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-// Flags say what is looked for and how gently. scan and serve have them in common.
+// SweepFlags say what is looked for and how gently. scan and serve have them in common.
 type SweepFlags struct {
 	prefixes        []string
 	patterns        []string

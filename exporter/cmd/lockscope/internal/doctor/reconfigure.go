@@ -40,7 +40,7 @@ type reconfigureFlags struct {
 	fromMaxTTL time.Duration
 }
 
-// Command is lockscope reconfigure.
+// Reconfigure is lockscope reconfigure.
 func Reconfigure(a *ui.App) *cobra.Command {
 	f := &reconfigureFlags{from: ui.NewList("URL"), fromNames: ui.NewList("name")}
 	cmd := ui.Page{

@@ -32,7 +32,7 @@ type holdFlags struct {
 	output   ui.Format
 }
 
-// Command is lockscope hold.
+// Hold is lockscope hold.
 func Hold(a *ui.App) *cobra.Command {
 	f := &holdFlags{}
 	cmd := ui.Page{
@@ -94,7 +94,7 @@ func (f *holdFlags) run(ctx context.Context, a *ui.App) (err error) {
 	return h.run(e)
 }
 
-// act is the word for it in the audit log.
+// actHold is the word for it in the audit log.
 const actHold = "hold"
 
 // releaseTimeout bounds how long a release waits for answers. The lock ends by its TTL then.

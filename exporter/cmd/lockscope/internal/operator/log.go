@@ -153,7 +153,7 @@ var errNoReason = errors.New(`--reason is missing: say why, such as --reason "di
 // ErrNoOperator reports an act for which nobody is known to be responsible.
 var ErrNoOperator = errors.New("nobody is known to be responsible: name a person with --operator")
 
-// OperatorOf is the person responsible for an act: the one named, or the user of this process with its host. It is "" if
+// NameOf is the person responsible for an act: the one named, or the user of this process with its host. It is "" if
 // there is no such user: the act must not follow.
 func NameOf(a *ui.App, named string) string {
 	if named != "" {
@@ -166,7 +166,7 @@ func NameOf(a *ui.App, named string) string {
 	return name
 }
 
-// Operator are the flags of a command with which a person acts on a lock.
+// person is the flags of a command with which a person acts on a lock.
 type person struct {
 	Reason string
 

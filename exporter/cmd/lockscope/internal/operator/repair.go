@@ -48,7 +48,7 @@ const repairExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 -
   lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379         # a dry run
   lockscope repair apply plan.json --redis r1:6379,r2:6379,r3:6379 --yes`
 
-// Command is lockscope repair.
+// Repair is lockscope repair.
 func Repair(a *ui.App) *cobra.Command {
 	cmd := ui.Page{Topics: []string{"findings", "json", "exit-codes"}}.On(&cobra.Command{
 		Use: "repair", Short: "Let leaked locks expire, or delete them: a plan first, then the act", Long: repairHelp,

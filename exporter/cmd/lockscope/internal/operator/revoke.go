@@ -41,7 +41,7 @@ type revokeFlags struct {
 	output   ui.Format
 }
 
-// Command is lockscope revoke.
+// Revoke is lockscope revoke.
 func Revoke(a *ui.App) *cobra.Command {
 	f := &revokeFlags{}
 	cmd := ui.Page{
@@ -99,7 +99,7 @@ func (f *revokeFlags) run(ctx context.Context, a *ui.App) (err error) {
 	return f.revoke(ctx, a, e, log)
 }
 
-// act is the word for it in the audit log.
+// actRevoke is the word for it in the audit log.
 const actRevoke = "revoke"
 
 // revoke writes down each lease that is about to end before any server is marked.

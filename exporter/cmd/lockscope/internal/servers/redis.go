@@ -144,7 +144,7 @@ var (
 	ErrConflict = errors.New("flags conflict")
 )
 
-// System is what metrics and results call Redis.
+// Redis is what metrics and results call Redis.
 const Redis = "redis"
 
 // varRedisURL is where platforms say which server is an app's.
@@ -233,9 +233,7 @@ func (n *NamesFlag) Register(set *pflag.FlagSet) {
 func (n *NamesFlag) Of(nodes []Node) ([]string, error) {
 	names := n.List.Values()
 	if len(names) == 0 {
-		for _, node := range nodes {
-			names = append(names, node.Name)
-		}
+		names = Names(nodes)
 	}
 	if len(names) != len(nodes) {
 		return nil, fmt.Errorf("--node-names has %s for %s: give one for each", inspect.Count(len(names), "name"),

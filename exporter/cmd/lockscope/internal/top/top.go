@@ -5,7 +5,7 @@
 // them and waits for a moment, so that a system that hangs makes its own part stale and nothing else.
 //
 // A set of Redis nodes (redis.go) is probed and judged (probe.go), and a scanner.Watch reads who waits and who holds.
-// Another system answers two questions (source.go). What pages add comes last (pages.go, merge.go).
+// Another system answers two questions (source.go). What pages add comes last (pages.go).
 package top
 
 import (

@@ -144,7 +144,6 @@ func listed(b *strings.Builder, title string, commands []*cobra.Command) {
 	}
 }
 
-// helpCommand is lockscope help.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND | TOPIC]", Short: "Show the help of a command or topic",

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Manual is the hidden command that packages build the man pages with. It is to be added before [Install].
+// Manual is the hidden command that packages build the man pages with. It is to be added before [InstallHelp].
 func Manual(version string) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{

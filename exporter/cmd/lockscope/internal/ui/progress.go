@@ -52,7 +52,7 @@ type Estimate struct {
 // Over reports whether all nodes that were heard of have been read.
 func (e *Estimate) Over() bool { return e.Nodes > 0 && e.Done == e.Nodes }
 
-// Estimate estimates.
+// Estimate judges by the last report of each node.
 func (s *Progress) Estimate(now time.Time) Estimate {
 	e := Estimate{Nodes: len(s.nodes), Took: now.Sub(s.began)}
 	var read, before float64
