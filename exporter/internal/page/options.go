@@ -38,41 +38,14 @@ func WithFleet(address string) Option {
 	return func(h *Handler) { h.fleet = address }
 }
 
-// WithInterval sets how often a stream sends a document. Zero and less mean
-// DefaultInterval.
-func WithInterval(d time.Duration) Option {
-	return func(h *Handler) {
-		if h.interval = d; d <= 0 {
-			h.interval = DefaultInterval
-		}
-	}
-}
+// WithInterval sets how often a stream sends a document. The options from here on are for tests.
+func WithInterval(d time.Duration) Option { return func(h *Handler) { h.interval = d } }
 
-// WithMaxStreams sets how many streams may be open at a time. Negative means DefaultMaxStreams; with zero every page
-// polls.
-func WithMaxStreams(n int) Option {
-	return func(h *Handler) {
-		if h.maxStreams = n; n < 0 {
-			h.maxStreams = DefaultMaxStreams
-		}
-	}
-}
+// WithMaxStreams sets how many streams may be open at a time; with zero every page polls.
+func WithMaxStreams(n int) Option { return func(h *Handler) { h.maxStreams = n } }
 
-// WithSourceTimeout bounds the context of a Source. Zero and less mean DefaultSourceTimeout.
-func WithSourceTimeout(d time.Duration) Option {
-	return func(h *Handler) {
-		if h.sourceTimeout = d; d <= 0 {
-			h.sourceTimeout = DefaultSourceTimeout
-		}
-	}
-}
+// WithSourceTimeout bounds the context of a Source.
+func WithSourceTimeout(d time.Duration) Option { return func(h *Handler) { h.sourceTimeout = d } }
 
-// WithWriteTimeout sets how long a stream's client may take to read one document. Zero and less mean
-// DefaultWriteTimeout.
-func WithWriteTimeout(d time.Duration) Option {
-	return func(h *Handler) {
-		if h.writeTimeout = d; d <= 0 {
-			h.writeTimeout = DefaultWriteTimeout
-		}
-	}
-}
+// WithWriteTimeout sets how long a stream's client may take to read one document.
+func WithWriteTimeout(d time.Duration) Option { return func(h *Handler) { h.writeTimeout = d } }
