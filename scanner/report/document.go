@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/base64"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -139,6 +140,14 @@ func newNodeDocument(n NodeReport) NodeDocument {
 		d.Error = n.Err.Error()
 	}
 	return d
+}
+
+// slotsText writes a range as CLUSTER NODES does.
+func slotsText(r SlotRange) string {
+	if r.First == r.Last {
+		return strconv.Itoa(r.First)
+	}
+	return strconv.Itoa(r.First) + "-" + strconv.Itoa(r.Last)
 }
 
 func newFindingDocuments(findings []Finding) []FindingDocument {
