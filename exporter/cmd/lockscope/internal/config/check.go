@@ -151,9 +151,9 @@ func (f *File) checkTarget(p *problems, path string, groups []string, c Credenti
 }
 
 // ClassNames are the classes of findings, worst first.
-func ClassNames() []string {
-	return []string{
-		string(inspect.NoTTL), string(inspect.HeldTooLong), string(inspect.Orphan), string(inspect.LongTTL),
-		string(inspect.ForeignType),
+func ClassNames() (names []string) {
+	for _, class := range inspect.Classes() {
+		names = append(names, string(class))
 	}
+	return names
 }

@@ -146,15 +146,11 @@ func (s *SweepFlags) Rules() (*inspect.Rules, error) {
 	case slices.Contains(s.prefixes, ""):
 		return nil, errNoPrefix
 	}
-	r := &inspect.Rules{
-		MaxTTL: s.maxTTL, MaxHold: s.maxHold, MaxTerm: s.maxTerm,
+	return &inspect.Rules{
+		Classes: checks, MaxTTL: s.maxTTL, MaxHold: s.maxHold, MaxTerm: s.maxTerm,
 		Orphans: s.checks.Given() && slices.Contains(checks, inspect.Orphan), Prefixes: s.prefixes,
 		AllowEmpty: s.allowEmpty, Most: s.maxFindings,
-	}
-	for _, c := range checks {
-		r.Classes = append(r.Classes, inspect.Class(c))
-	}
-	return r, nil
+	}, nil
 }
 
 // KeyGlobs are the patterns of all prefixes and patterns given: none replaces another.
