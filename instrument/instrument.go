@@ -7,9 +7,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/lockscope/lockscope/instrument/internal/label"
+	"github.com/lockscope/lockscope/instrument/internal/logs"
 	"github.com/lockscope/lockscope/instrument/internal/metrics"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/decorate"
+	"github.com/lockscope/lockscope/lock/outage"
 )
 
 // Locker measures a lock.Locker. Its zero value is not usable: see Wrap. It is safe for concurrent use.
@@ -85,4 +87,11 @@ func (l *Locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	}
 	m.acquired(inner)
 	return m, nil
+}
+
+// Unprotected counts and logs work that runs without a lock. It is the Report of [outage.Wrap]; the call itself is counted
+// as one that failed.
+func (l *Locker) Unprotected(ctx context.Context, r outage.Run) {
+	of := logs.Subject{Context: ctx, Resource: r.Resource, Label: l.metrics.Unprotected(r.Resource, l.owner)}
+	l.log.Unprotected(of, r.Err)
 }

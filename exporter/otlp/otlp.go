@@ -2,10 +2,12 @@ package otlp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
@@ -15,6 +17,19 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
+)
+
+// defaultShutdownTimeout bounds a shutdown whose context has no deadline.
+const defaultShutdownTimeout = 5 * time.Second
+
+// Errors of this package.
+var (
+	// ErrInvalidEnvironment reports a variable with an unusable value.
+	ErrInvalidEnvironment = errors.New("otlp: invalid environment")
+	// ErrInvalidOption reports an unusable option or argument.
+	ErrInvalidOption = errors.New("otlp: invalid option")
+	// ErrSpansLost reports spans that were not delivered before the shutdown ended.
+	ErrSpansLost = errors.New("otlp: spans were not delivered")
 )
 
 type config struct {

@@ -143,3 +143,18 @@ func (h *Handler) document(ctx context.Context) (line []byte, err error) {
 	}
 	return bytes.TrimSpace(line), nil
 }
+
+// Fleet serves the page of all processes, which asks for its data at its own address. Browsers get the page, everybody
+// else gets what data answers: the JSON of package fleet.
+func Fleet(data http.Handler) http.Handler {
+	page := fleetAsset()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page.Secure(w.Header())
+		w.Header().Set("Vary", "Accept")
+		if formatOf(r, formatJSON) == formatHTML {
+			page.Serve(w, r)
+			return
+		}
+		data.ServeHTTP(w, r)
+	})
+}

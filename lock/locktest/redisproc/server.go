@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -13,6 +15,11 @@ import (
 )
 
 const (
+	loopback = "127.0.0.1"
+
+	// busOffset is where Redis Cluster puts a node's bus port.
+	busOffset = 10000
+
 	// portAttempts is how many free ports Start tries when each is taken between choosing and binding it.
 	portAttempts = 5
 
@@ -123,7 +130,7 @@ func stopAll(servers []*Server) error {
 }
 
 // Addr returns the address to dial, "127.0.0.1:port". It stays the same over Restart.
-func (s *Server) Addr() string { return address(s.port) }
+func (s *Server) Addr() string { return net.JoinHostPort(loopback, strconv.Itoa(s.port)) }
 
 // Port returns the port of Addr.
 func (s *Server) Port() int { return s.port }
