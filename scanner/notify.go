@@ -82,6 +82,9 @@ func (a *audience) announceSilence(ctx context.Context, became, ended []silence.
 			a.logger.InfoContext(ctx, "silent lock seen again", slog.String("key", inspect.KeyText(s.Key)))
 		}
 	}
+	if more := len(ended) - maxLogged; more > 0 {
+		a.logger.InfoContext(ctx, "silent lock seen again: more are not logged", slog.Int("more", more))
+	}
 }
 
 // silentLocks is what a report lists of silent locks.

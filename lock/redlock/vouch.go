@@ -64,7 +64,7 @@ func VouchNew(ctx context.Context, nodes []redis.UniversalClient, isNew []string
 type RestartedNode struct {
 	Name       string // of the node
 	RunID      string // of the process; "run_id+count" if it has evicted count keys
-	Quarantine string // Identity of its [Marker]
+	Quarantine string // Identity of its marker
 }
 
 // VouchRestarted declares that one node of a set has forgotten no lock that can still be valid,

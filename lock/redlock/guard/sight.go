@@ -74,6 +74,3 @@ const (
 func (s Sight) QuarantineArgs(a Ask, now time.Time) []any {
 	return []any{string(s.fingerprint), s.incarnation, s.db, now.UnixMilli(), millis(a.Length), a.Nonce, a.Known}
 }
-
-// DB returns the number of the database of the locks.
-func (s Sight) DB() int { return s.db }

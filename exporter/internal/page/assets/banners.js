@@ -36,7 +36,7 @@ const showOutages = (() => {
   function update(item, s) {
     style(item, "banner alarm");
     const read = doc.read_seconds != null, set = telling(s) ? ` on ${printable(s.backend)}` : "";
-    put(part(item, "strong", "lead"), read ? `Most nodes${set} are out: ${number(s.voting)} of ${number(s.nodes)} answer. ` : headline(s));
+    put(part(item, "strong", "lead"), read ? `Most nodes${set} are out: ${number(s.voting)} of ${number(s.nodes)} ${s.may_not_vote?.length ? "vote" : "answer"}. ` : headline(s));
     const since = s.no_quorum_seconds == null ? "" : `, for ${duration(s.no_quorum_seconds)} now`;
     put(part(item, "span", "means"), read ? "A lock that needs a majority of them can be neither acquired nor renewed. " : `No lock can be acquired or renewed${since}. `);
     put(part(item, "span", "down"), s.down?.length ? `Down: ${s.down.map(printable).join(", ")} (${lastAnswer(s)}). ` : "");

@@ -45,6 +45,13 @@ func testReading(t *testing.T, b *tab) {
 		t.Errorf("who reads the nodes does not know whether they vote, and says %q", got)
 	}
 	b.shot("reading", 1440)
+	for i := range s.Nodes {
+		s.Nodes[i].State = state.NodeQuarantined
+	}
+	b.open(serve(t, livetest.Fixed(s)))
+	if got := b.text(`document.querySelector("#outages .lead").innerText.trim()`); got != "Most nodes are out: 0 of 3 vote." {
+		t.Errorf("of nodes that answer, and may not vote, it says %q", got)
+	}
 	b.open(serve(t, livetest.Fixed(livetest.Idle())))
 	if updated := b.text(`document.getElementById("updated").textContent`); !strings.HasPrefix(updated, "updated ") ||
 		!b.is(`document.getElementById("unread").hidden`) {

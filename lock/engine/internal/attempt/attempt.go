@@ -52,7 +52,6 @@ type Attempt struct {
 type Terms struct {
 	Start   locktrace.AttemptStart
 	Traces  hooks.Traces
-	Traced  context.Context // of the Acquire, for the lease
 	Queue   *nodes.Calls
 	Opts    lock.AcquireOptions
 	Earlier []string // holder records of this Acquire's earlier attempts

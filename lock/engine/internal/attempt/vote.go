@@ -200,7 +200,7 @@ func (a *Attempt) result(err error) ballot.Result {
 	return a.ballot.Result(err)
 }
 
-// TurnedAway is the result of asking the gate alone and not being granted.
+// turnedAway is the result of asking the gate alone and not being granted.
 func (a *Attempt) turnedAway() ballot.Result {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -223,7 +223,7 @@ func (a *Attempt) Unfinished() error {
 	}
 }
 
-// OtherSlots reports that the node refused because it knows another number of slots.
+// otherSlots reports that the node refused because it knows another number of slots.
 func (a *Attempt) otherSlots(reply driver.AcquireReply) bool {
 	return a.Semaphore != nil && reply.Slots != 0 && reply.Slots != a.Semaphore.Slots
 }

@@ -193,7 +193,7 @@ func (b *Ballot) quorumError() *lock.QuorumError {
 	return b.Names.NoQuorum(b.Resource, lock.OpAcquire, b.Sets(), b.Failures)
 }
 
-// FreeIn is when enough TTLs will have run out for a quorum, if nobody renews. A node
+// freeIn is when enough TTLs will have run out for a quorum, if nobody renews. A node
 // that granted is free at once.
 func (b *Ballot) freeIn() time.Duration {
 	needed := Quorum(b.Tally.Nodes)

@@ -20,6 +20,3 @@ func (t Tally) Lost() bool { return t.Refused+t.Failed > t.Nodes-Quorum(t.Nodes)
 
 // Held reports that the refusals alone rule out a quorum.
 func (t Tally) Held() bool { return t.Refused > t.Nodes-Quorum(t.Nodes) }
-
-// Decided reports that the votes still missing cannot change the outcome.
-func (t Tally) Decided() bool { return t.Won() || t.Lost() }

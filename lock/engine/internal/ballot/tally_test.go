@@ -19,7 +19,7 @@ func TestTallyDecidesBothWaysForAnyNumberOfNodes(t *testing.T) {
 					if reachable := granted+missing >= q; v.Lost() == reachable {
 						t.Errorf("%+v: lost = %v with %d votes missing", v, v.Lost(), missing)
 					}
-					if missing == 0 && !v.Decided() {
+					if missing == 0 && !v.Won() && !v.Lost() {
 						t.Errorf("%+v: all have voted and nothing is decided", v)
 					}
 					if v.Held() && !v.Lost() {

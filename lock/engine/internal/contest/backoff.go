@@ -95,7 +95,7 @@ func (b *backoff) wastedGrant(cfg *nodes.Config) time.Duration {
 	return d/2 + cfg.Jitter(d)
 }
 
-// PollInterval is jittered, and longer for a waiter with many others in front.
+// pollInterval is jittered, and longer for a waiter with many others in front.
 func pollInterval(cfg *nodes.Config, ahead int) time.Duration {
 	d := cfg.PollInterval
 	if slower := d * time.Duration(1+min(ahead, 1000)/8); slower > d {

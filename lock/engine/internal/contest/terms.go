@@ -21,7 +21,7 @@ func (c *contest) terms(ctx context.Context) attempt.Terms {
 		Start: locktrace.AttemptStart{
 			Resource: c.group.resourceOf(c.member), Attempt: c.attempts, GateFirst: c.gateFirst(key),
 		},
-		Traces: c.req.Traces, Traced: c.req.Traced, Queue: &c.queueOf(c.member).Calls, Opts: c.req.Opts,
+		Traces: c.req.Traces, Queue: &c.queueOf(c.member).Calls, Opts: c.req.Opts,
 		Earlier: c.earlier, Reserve: c.reserve(), Gate: c.gate.choose(key, c.engine.Nodes),
 		Semaphore: c.group.semaphore(c.member, !c.sweeping), Contender: c.line,
 		// A caller that was named must not yield: the gate may have it in the queue again, from its attempt before, and would

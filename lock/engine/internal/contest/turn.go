@@ -42,7 +42,7 @@ func (c *contest) awaitTurn(ctx context.Context) (*queue.Turn, error) {
 	return turn, err
 }
 
-// GiveBack is for a caller that gives up at the instant of a hand-over: the next caller gets
+// giveBack is for a caller that gives up at the instant of a hand-over: the next caller gets
 // the lock, or it is released in the background.
 func (c *contest) giveBack(from attempt.Beginning) {
 	c.req.Queue, c.req.HasTurn = c.engine.Queues.Enter(c.group.key), true // for the lease to leave

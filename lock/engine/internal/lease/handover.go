@@ -25,7 +25,7 @@ func (l *Lease) MayHandTo(o *lock.AcquireOptions) bool {
 	return attempt.HandsOver(o) && o.TTL == l.attempt.Opts.TTL
 }
 
-// KeepTurn keeps the turn of the lease's caller for as long as the lock may be handed over, or
+// keepTurn keeps the turn of the lease's caller for as long as the lock may be handed over, or
 // passes it on at once.
 func (l *Lease) keepTurn(from *attempt.Beginning, c *Request, now time.Duration) {
 	until := from.HandOverUntil(&c.Opts, now)
@@ -39,7 +39,7 @@ func (l *Lease) keepTurn(from *attempt.Beginning, c *Request, now time.Duration)
 	}
 }
 
-// PassTurn lets the next local caller contend, if the lease still keeps the turn.
+// passTurn lets the next local caller contend, if the lease still keeps the turn.
 func (l *Lease) passTurn() {
 	if l.kept {
 		l.queue.PassKept(l)
@@ -97,7 +97,7 @@ func (l *Lease) Held() *lock.HeldError {
 	}
 }
 
-// HolderRecord is the lease's holder record, which its renewals write into the lock. Rounds of
+// holderRecord is the lease's holder record, which its renewals write into the lock. Rounds of
 // renewal call it, one at a time.
 func (l *Lease) holderRecord() string {
 	if !l.handedOver {

@@ -105,7 +105,7 @@ func (r *renewal) fail(from int, err error) {
 	r.errs = append(r.errs, r.attempt.Set.Names.Failure(from, lock.OpExtend, err))
 }
 
-// TimeOut counts every node that has not answered as failed.
+// timeOut counts every node that has not answered as failed.
 func (r *renewal) timeOut() {
 	heard := r.sets.Granted | r.sets.Refilled | r.sets.Refused | r.failed
 	for i := range r.extensions {
@@ -115,7 +115,7 @@ func (r *renewal) timeOut() {
 	}
 }
 
-// NoQuorum is the error of a round with an unknown outcome. If the round was cut short, nodes that had not
+// noQuorum is the error of a round with an unknown outcome. If the round was cut short, nodes that had not
 // answered by then do not count as failed.
 func (r *renewal) noQuorum(cut error) error {
 	if cut == nil {

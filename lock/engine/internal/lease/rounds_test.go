@@ -16,7 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
-// attemptAt returns an attempt on nodes r1, r2 and so on, as a lease knows it.
+// attemptOn returns an attempt on nodes r1, r2 and so on, as a lease knows it.
 func attemptOn(n int) *attempt.Attempt {
 	e := &nodes.Set{Quorum: ballot.Quorum(n), Config: &nodes.Config{Clock: func() time.Duration { return 0 }}}
 	for i := range n {

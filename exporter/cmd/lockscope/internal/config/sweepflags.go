@@ -220,7 +220,9 @@ func (m MemoryFlag) Options(g *Group, elected bool) ([]scanner.Option, error) {
 		return nil, errRedisMemory
 	case place == stateRedis:
 		return []scanner.Option{scanner.WithMemory(scanner.RedisStore(servers.Clients(nodes), ElectResource))}, nil
-	case kind == stateRedis && named && name != "":
+	case kind == stateRedis && named && name == "":
+		return nil, errors.New("--state redis: has no name: use redis, or redis:NAME")
+	case kind == stateRedis && named:
 		return []scanner.Option{scanner.WithMemory(scanner.RedisStore(servers.Clients(nodes), name))}, nil
 	}
 	if dir, err := os.Stat(filepath.Dir(place)); err != nil {

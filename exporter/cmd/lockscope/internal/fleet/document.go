@@ -99,7 +99,7 @@ func Merge(sets []Set, pages []Page, now time.Time) Document {
 	d := Document{Schema: 1, At: now.UTC(), Deadlocks: []string{}, Resources: []Resource{}, Pages: readsOf(pages, now)}
 	unnamed := ""
 	if len(sets) == 1 && sets[0].Name == "" {
-		unnamed, sets = only, []Set{{Name: only, Waits: sets[0].Waits}}
+		unnamed, sets = only, []Set{{Name: only, Waits: sets[0].Waits, Votes: sets[0].Votes}}
 	}
 	for _, s := range sets {
 		if s.Waits == nil {

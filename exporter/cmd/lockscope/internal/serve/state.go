@@ -253,7 +253,7 @@ func (v *fleetView) document(ctx context.Context) fleet.Document {
 	parts := v.state.latest(ctx)
 	sets := make([]fleet.Set, len(parts))
 	for i, p := range parts {
-		sets[i] = fleet.Set{Name: p.set, Waits: p.Waits}
+		sets[i] = fleet.Set{Name: p.set, Waits: p.Waits, Votes: p.votes}
 	}
 	pages, omitted := v.reader.Pages()
 	now := time.Now()
