@@ -33,7 +33,7 @@ const (
 // AcquireOption configures one Acquire. Only the functions of this package make one.
 type AcquireOption interface{ acquireOption(*AcquireOptions) }
 
-// AcquireOptions is what the options of one Acquire say. Implementations and decorators of Locker read it.
+// AcquireOptions holds the values of the options of one Acquire, for implementations and decorators of Locker.
 type AcquireOptions struct {
 	TTL         time.Duration
 	MaxWait     time.Duration // 0: only ctx bounds the wait
@@ -78,7 +78,7 @@ type acquireOption func(*AcquireOptions)
 func (set acquireOption) acquireOption(o *AcquireOptions) { set(o) }
 
 // TTL sets how long the lock lives without renewal: the longest time that others wait after
-// its holder has died. The lease is renewed after a quarter to a third of it, again and again. The default is
+// its holder has died. Each time a quarter to a third of it has passed, the lease is renewed. The default is
 // [DefaultTTL].
 func TTL(d time.Duration) AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.TTL = d })
@@ -90,7 +90,7 @@ func NoWait() AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.NoWait = true })
 }
 
-// MaxWait bounds the wait and leaves the lease alone; a deadline of ctx bounds both. When d
+// MaxWait bounds the wait but not the lease; a deadline of ctx bounds both. When d
 // has passed, Acquire fails with a *WaitError that matches ErrMaxWait.
 func MaxWait(d time.Duration) AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.MaxWait = d })
@@ -99,7 +99,7 @@ func MaxWait(d time.Duration) AcquireOption {
 // MaxAttempts bounds the number of attempts. Acquire returns the error of the last one. The second attempt follows the
 // first at once, after the caller has arranged to be woken; MaxAttempts(2) waits only if that was arranged before. Each
 // later attempt comes when a release wakes the caller, or after the poll interval: see [WithPollInterval]. Waiting
-// behind other callers of the process is no attempt. Use [MaxWait] to bound the wait by time.
+// behind other callers of the process does not count as an attempt. Use [MaxWait] to bound the wait by time.
 func MaxAttempts(n int) AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.MaxAttempts = n })
 }
@@ -109,20 +109,23 @@ func NoRenew() AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.NoRenew = true })
 }
 
-// MinHold keeps the resource from everybody, this process included, until d has passed since the grant, however early the
-// lease is released, and also if the process exits right after the release. The lease itself is over once it is released.
-// It is for short jobs that several machines start, each by its own clock: d is longer than their clocks differ and shorter
-// than the interval of the job, so that one of them runs it. The release shortens the time to live of the keys instead of
-// deleting them; refused callers see Holder.Done, and for how long. A process that dies before the release leaves the TTL,
-// whatever d is, and so does a node that does not get the release.
+// MinHold keeps the resource locked for at least d after the grant. An earlier release ends the lease, but nobody, not even
+// this process, can acquire the resource before d has passed, even if the process exits right after the release.
 //
-// d is at most [WithMaxTTL] and MaxHold. Such a lease is not handed over inside the process, and readers have none. A driver
-// that cannot keep a resource fails with an error that matches errors.ErrUnsupported, before any command is sent.
+// It is for short jobs that several machines start, each by its own clock. Make d longer than their clocks differ and
+// shorter than the interval of the job: then only one of them runs it.
+//
+// The release shortens the TTL of the keys instead of deleting them. Refused callers see Holder.Done, and how long the
+// resource stays locked. If the process dies before the release, the keys keep their TTL, whatever d is, and so do those
+// on a node that does not get the release.
+//
+// d is at most [WithMaxTTL] and MaxHold. Such a lease is not handed over inside the process. Readers cannot use MinHold. A
+// driver that cannot keep a resource fails with an error that matches errors.ErrUnsupported, before any command is sent.
 func MinHold(d time.Duration) AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.MinHold = d })
 }
 
-// MaxHold ends the lease when it was held for d, with ErrMaxHold as cause. The nodes forget
+// MaxHold ends the lease when it has been held for d, with ErrMaxHold as cause. The nodes forget
 // it at most one TTL later. The default is [DefaultMaxHold].
 func MaxHold(d time.Duration) AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.MaxHold = d })
@@ -144,21 +147,21 @@ func Fenced() AcquireOption {
 }
 
 // HoldReason says why the lock is held, for callers that are refused and for pages: 1 to [MaxReasonLength] bytes of UTF-8,
-// without a character that [ValidateResource] refuses as hidden. Give it to what a person does, such as maintenance. A
-// program is known by its name and call site.
+// without the hidden characters that [ValidateResource] refuses. Use it for what a person does, such as maintenance. A
+// program is identified by its name and call site.
 func HoldReason(text string) AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.HoldReason = text })
 }
 
 // FailOnDeadlock ends the wait with a [DeadlockError] if the call is part of a deadlock. In a
-// deadlock, each call of a cycle waits for a lease that the next call holds. The context of a
+// deadlock, each call in a cycle waits for a lease that the next call holds. The context of a
 // call decides which leases it holds; see [HeldLeases]. Once the cycle has lasted 50 ms, one of its
 // calls with this option fails. Without this option cycles are only reported to the traces.
 //
-// Only cycles inside one process are detected here, and only if each call waits on the engine
-// that granted the lease it waits for. Cycles through two processes, or two engines on
-// the same servers, are visible on the nodes: lockscope list, lockscope top and the pages of lockscope serve
-// show them, and serve reports them. A process of such a cycle does not know what its holder waits for.
+// It detects only cycles inside one process, because a process does not know what holders in other processes
+// wait for, and only if each call waits on the engine that granted the lease it waits for. Cycles through two
+// processes, or two engines on the same servers, are visible on the nodes: lockscope list, lockscope top and the
+// pages of lockscope serve show them, and serve reports them.
 func FailOnDeadlock() AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.FailOnDeadlock = true })
 }
@@ -167,20 +170,20 @@ func FailOnDeadlock() AcquireOption {
 // from [Slots]; an engine refuses them here with ErrInvalidOption.
 func OfKind(k Kind) AcquireOption { return acquireOption(func(o *AcquireOptions) { o.Kind = k }) }
 
-// InMode asks for the lock as one of its readers, or as its writer. Package rwlock gives it; most callers use that. A driver
+// InMode asks for the lock as one of its readers, or as its writer. Most callers use package rwlock, which sets it. A driver
 // without modes fails with an error that matches errors.ErrUnsupported, before any command is sent.
 func InMode(m Mode) AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.Mode, o.Kind = m, m.kind() })
 }
 
 // Slots makes the resource a semaphore with k slots, 1 to 100: the call asks for any one of them, and waits in one queue for
-// all of them. Resource of the lease says which slot it got: NAME#0 to NAME#(k-1). All calls must name the same k. Package
-// semaphore gives this option; most callers use that. A resource that has the name of a slot, NAME#i with i below k, asks for
-// that slot alone.
+// all of them. Resource of the lease says which slot it got: NAME#0 to NAME#(k-1). All calls must give the same k. Most
+// callers use package semaphore, which sets this option. If the resource is itself the name of a slot, NAME#i with i below
+// k, the call asks for that slot alone.
 //
 // Acquire fails with [*FullError], which matches ErrHeld, if all slots are held and the call does not wait (any longer), and
-// with [*SlotsError] if the nodes or a holder know another number of slots. An attempt of [MaxAttempts] is a look at all
-// slots. FailOnDeadlock fails with ErrInvalidOption if there are several slots: any of their holders can end the wait, so
+// with [*SlotsError] if the nodes or a holder know another number of slots. For [MaxAttempts], one look at all slots is one
+// attempt. FailOnDeadlock fails with ErrInvalidOption if there are several slots: any of their holders can end the wait, so
 // no cycle is certain.
 func Slots(k int) AcquireOption {
 	return acquireOption(func(o *AcquireOptions) { o.Slots, o.Kind = k, KindSemaphore })

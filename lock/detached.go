@@ -3,12 +3,11 @@ package lock
 import "context"
 
 // AcquireDetached acquires a lease for work that may go on after ctx has ended, as in an orderly shutdown: ctx bounds the
-// wait, and not the lease. The lease's Context has the values of ctx. It ends with the lease, not with ctx: release the
-// lease when the work has ended, and set [MaxHold] against work that hangs.
+// wait, but not the lease. The lease's Context has the values of ctx and ends with the lease, not with ctx. Release the
+// lease when the work has ended, and set [MaxHold] in case the work hangs.
 //
-// AcquireDetached fails as [Locker].Acquire does, and with ErrInvalidOption for a nil Locker.
-// If ctx ends while the lease is granted, it gives the lease back and
-// returns a *WaitError.
+// AcquireDetached fails as [Locker].Acquire does, and with ErrInvalidOption for a nil Locker. If ctx ends while the lease
+// is granted, it gives the lease back and returns a *WaitError.
 func AcquireDetached(ctx context.Context, l Locker, resource string, opts ...AcquireOption) (Lease, error) {
 	if l == nil {
 		return nil, noLocker(resource)
@@ -28,9 +27,9 @@ func AcquireDetached(ctx context.Context, l Locker, resource string, opts ...Acq
 	return lease, nil
 }
 
-// WorkContext is the context of work under a lease that was acquired with [AcquireDetached]. It has the values of the
-// lease's Context, and ends with that or with ctx, whichever is first; [context.Cause] says why. It has the deadline of
-// ctx. Call stop when the work has ended: it ends the context, leaves the lease, and may be called twice.
+// WorkContext returns a context for work under a lease from [AcquireDetached]. It has the values of the lease's Context
+// and the deadline of ctx, and ends when either of the two ends; [context.Cause] says why. Call stop when the work has
+// ended: it ends the context but not the lease, and may be called twice.
 func WorkContext(ctx context.Context, lease Lease) (working context.Context, stop context.CancelFunc) {
 	working, cancel := context.WithCancelCause(lease.Context())
 	detach := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })

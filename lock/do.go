@@ -6,13 +6,12 @@ import (
 	"fmt"
 )
 
-// Do acquires resource, runs fn and releases the resource, also if fn panics. The context
+// Do acquires resource, runs fn and releases the resource, even if fn panics. The context
 // given to fn is the lease's: it is cancelled when the lease is lost.
 //
 // Do returns the error of Acquire if fn did not run, and ErrInvalidOption for a nil Locker.
-// Otherwise it joins the errors of fn and
-// of the release. If the lease was lost while fn ran, Do fails with ErrLost, ErrMaxHold or
-// ErrClosed even if fn returned nil.
+// Otherwise it joins the errors of fn and of the release. If the lease was lost while fn ran,
+// Do fails with ErrLost, ErrMaxHold or ErrClosed even if fn returned nil.
 func Do(ctx context.Context, l Locker, resource string,
 	fn func(ctx context.Context, lease Lease) error, opts ...AcquireOption,
 ) (err error) {

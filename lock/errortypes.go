@@ -65,14 +65,14 @@ type HeldError struct {
 	// Remaining is the longest time that the lock lives without renewal; zero if
 	// unknown, negative if the lock never expires by itself.
 	Remaining time.Duration
-	// HandedOver is true if the lock is reserved for the next waiter at the moment, and
-	// nobody holds it. To a reader of a read/write lock it means that a writer waits in front.
+	// HandedOver is true if nobody holds the lock, but it is reserved for the next waiter. For a
+	// reader of a read/write lock it means that a writer waits in front.
 	HandedOver bool
-	// SlotsKnown is true if the nodes have compared the number of slots of a semaphore. Holder may
-	// have another one then: that of before a change.
+	// SlotsKnown is true if the nodes have compared the number of slots of a semaphore. Then the
+	// number in Holder may be out of date, from before a change.
 	SlotsKnown bool
-	// Errors are those of the nodes that failed: too few to matter, since the holder alone
-	// keeps the resource from being acquired.
+	// Errors are those of the nodes that failed. They are too few to matter: the resource could not
+	// be acquired because of the holder.
 	Errors []*NodeError
 }
 

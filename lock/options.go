@@ -7,16 +7,16 @@ import (
 )
 
 // Option configures an engine or its driver. Every driver accepts the options of this package
-// beside its own. Only this package makes options, and types that embed a [DriverOption].
+// as well as its own, whose types embed a [DriverOption].
 type Option interface{ option(*Options) }
 
-// DriverOption makes an Option of a type that embeds it: an option of a driver's own. [NewOptions] leaves it to the
-// driver.
+// DriverOption, embedded in a type of a driver, makes that type an Option. [NewOptions] leaves such options to the
+// driver, in [Options].Driver.
 type DriverOption struct{}
 
 func (DriverOption) option(*Options) {}
 
-// Options is what the options of an engine say, not validated yet. Engines and drivers read it.
+// Options holds the values of an engine's options, not validated yet. Engines and drivers read it.
 type Options struct {
 	Prefix       string        // of the keys
 	Instance     string        // this process, as others see it; host/pid by default
@@ -104,8 +104,8 @@ func WithNodeNames(names ...string) Option {
 
 // WithCallSites records the caller of every Acquire as folder, file and line, such as
 // "orders/charge.go:42". The lock's value, [HeldError], the trace and the queue entries of
-// waiters include it. It costs one walk up the stack for each Acquire: BENCHMARKS.md of
-// package redlock has the numbers.
+// waiters include it. It costs one walk up the stack for each Acquire, which BENCHMARKS.md of
+// package redlock measures.
 func WithCallSites() Option { return option(func(o *Options) { o.CallSites = true }) }
 
 // WithPage sets the URL of this process's live page, such as

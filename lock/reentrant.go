@@ -12,13 +12,13 @@ import (
 // Acquire with a context that descends from the lease's Context returns another handle on that
 // lease, at once and without any command. The lease is released with its last handle.
 //
-// A reader of a read/write lock re-enters as a reader only. What it asks for otherwise goes to next, which refuses a
-// writer with rwlock.ErrUpgrade. A writer re-enters as a reader, too.
+// A reader of a read/write lock can re-enter only as a reader. If it asks for another mode, the call goes to next, which
+// refuses ModeWrite with rwlock.ErrUpgrade. A writer can also re-enter as a reader.
 //
-// The context alone decides who re-enters, not the goroutine. When Acquire re-enters, it
-// ignores its other options. The new handle's Context descends from the context given to Acquire, and ends
-// with the lease, too. Its Extend extends the shared lease, until the handle is released: then its Remaining is 0. If the
-// context's lease is over, Acquire goes to next. With a nil next, it fails with ErrInvalidOption.
+// The context alone decides who re-enters, not the goroutine. When Acquire re-enters, it ignores its other options. The
+// new handle's Context descends from the context given to Acquire, and also ends with the lease. Until the handle is
+// released, its Extend extends the shared lease; afterwards its Remaining is 0. If the context's lease is over, Acquire
+// goes to next. With a nil next, it fails with ErrInvalidOption.
 func Reentrant(next Locker) Locker { return &reentrant{next: next} }
 
 type reentrant struct{ next Locker }

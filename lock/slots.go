@@ -45,8 +45,9 @@ func (e *FullError) Unwrap() (all []error) {
 	return all
 }
 
-// SlotsError means that a semaphore has another number of slots: on a majority of the nodes, or for a holder of one of
-// its slots. It matches ErrInvalidOption. Use the same number in all processes, or change it with engine.Engine.Resize.
+// SlotsError means that a call and a majority of the nodes, or a call and the holder of a slot, disagree about the number
+// of slots of a semaphore. It matches ErrInvalidOption. Use the same number in all processes, or change it with
+// engine.Engine.Resize.
 type SlotsError struct {
 	Name  string
 	Slots int        // of this call
