@@ -10,7 +10,7 @@
 //
 //	a node's clock is stepped                     neither; covered if the node is in quarantine
 //	                                              for more than another MaxTTL, and the callers'
-//	                                              clocks are not stepped, too
+//	                                              clocks are not stepped
 //	three nodes or more: one restarts, with or    covered: it does not vote for MaxTTL, 1 % and
 //	  without its data, its disk replaced or an   2 ms, and at least 15 s, by its clock and by
 //	  old one restored; FLUSHALL; REPLICAOF       the callers'

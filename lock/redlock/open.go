@@ -42,7 +42,7 @@ func Open(urls []string, opts ...lock.Option) (*engine.Engine, error) {
 //	unix://[user:password@]/path/to/socket[?db=n]
 //	host:port, a host's name with a dot, localhost, an IP address, or the path of a socket
 //
-// with the options of go-redis' ParseURL. Without a port it is 6379. NewClients does not connect. Its error matches
+// with the options of go-redis' ParseURL. The default port is 6379. NewClients does not connect. Its error matches
 // [lock.ErrInvalidNode] and gives only the position of the URL, which may contain a password. After
 // an error no client is left open.
 func NewClients(urls []string) (clients []redis.UniversalClient, closeAll func() error, err error) {

@@ -46,7 +46,7 @@ func settingsOf(base *engine.Settings, defaults settings) (settings, error) {
 //
 // A shorter time is safe only if the nodes lose nothing when they restart, or if no lock can have
 // been held before. 0 turns the quarantine off. A node with the marker of another set of three or more
-// refuses all the same.
+// still refuses.
 //
 // To let new nodes vote at once, use [Vouch] instead: it applies until their next restart, while this
 // option applies to every restart.
@@ -64,16 +64,16 @@ func WithEvictingNodes() lock.Option {
 	return option{set: func(s *settings) { s.evictionOK = true }}
 }
 
-// WithMarkerIdentity accepts servers whose INFO has no run_id, such as those of some managed services. lockscope then
-// tells a server by an identity in its marker, which is lost and kept with its data. The promise for such a server is
-// smaller: see "Servers without a run_id" in the documentation of the package. A server that has a run_id is still told
-// by that. Set it in all processes that lock on the same nodes, for [Vouch] and [Reconfigure] too.
+// WithMarkerIdentity accepts servers whose INFO has no run_id, such as those of some managed services. Instead, an
+// identity in its marker identifies such a server. The marker is kept and lost with the server's data, so the promise is
+// smaller: see "Servers without a run_id" in the documentation of the package. A server that has a run_id is still
+// identified by it. Set the option in all processes that lock on the same nodes, also for [Vouch] and [Reconfigure].
 func WithMarkerIdentity() lock.Option {
 	return option{set: func(s *settings) { s.byMarker = true }}
 }
 
-// WithoutEviction states that servers which do not report their maxmemory-policy evict no keys. If that is wrong, two
-// leases can be valid. Servers that report a policy that evicts are refused all the same.
+// WithoutEviction declares that servers that do not report their maxmemory-policy evict no keys. If that is wrong, two
+// leases can be valid. Servers that report a policy that evicts are still refused.
 func WithoutEviction() lock.Option {
 	return option{set: func(s *settings) { s.noEviction = true }}
 }
@@ -85,9 +85,9 @@ func WithoutGuard() lock.Option {
 	return option{set: func(s *settings) { s.unguarded = true }}
 }
 
-// WithHook adds a go-redis hook to the engine's own connections. Process and pipeline hooks of a
-// standalone client are used without it. Add dial hooks, and the hooks of a cluster client, with this
-// option: go-redis does not let other packages read them.
+// WithHook adds a go-redis hook to the engine's own connections. You need it for dial hooks and for
+// the hooks of a cluster client, because go-redis does not let other packages read them. Process and
+// pipeline hooks of a standalone client are used without it.
 func WithHook(h redis.Hook) lock.Option {
 	return option{set: func(s *settings) { s.hooks = append(s.hooks, h) }}
 }

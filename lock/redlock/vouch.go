@@ -15,10 +15,10 @@ import (
 // just started and were never used for locks. The nodes may then vote at once, without a quarantine,
 // until they restart: Vouch applies to these processes, by their run_ids.
 //
-// Vouch asks each server what it says of itself. It refuses a node that ran FLUSHALL, on which keys have
+// Vouch asks each server for signs of earlier use. It refuses a node that ran FLUSHALL, on which keys have
 // expired, that ran scripts and has no marker, or that has no marker while another node votes: see
-// [VouchNew]. Nodes that have all restarted without their data since their last lock have no traces either.
-// Only you know that they are not new.
+// [VouchNew]. If all nodes have restarted without their data since their last lock, they show no such
+// signs: only you know that they are not new.
 //
 // Vouch is for a person (lockscope init), or for code that has just set the servers up. Do not call it
 // when a service starts.
@@ -29,16 +29,16 @@ import (
 // between them. If all nodes vote already, Vouch returns nil and changes nothing. If only some vote,
 // and none was used since, it completes an earlier Vouch that was cut short.
 //
-// Give the nodes and the options as to [New]: the nodes then vote for their names and the longest TTL.
+// Give the same nodes and options as to [New]: the nodes then vote for their names and the longest TTL.
 // ctx bounds the whole call. If ctx ends or a node fails between the rounds, some nodes may have been
 // vouched for, which is safe; the error names the others.
 func Vouch(ctx context.Context, nodes []redis.UniversalClient, opts ...lock.Option) error {
 	return VouchNew(ctx, nodes, nil, opts...)
 }
 
-// VouchNew is Vouch where a person states, by name, which nodes are new although their servers show use:
-// nobody can hold a lease that one of them granted. A node that still has keys of locks is refused all the
-// same.
+// VouchNew is like Vouch, but also accepts the nodes named in isNew, although their servers show signs of
+// use. A person thereby declares that nobody can hold a lease that one of them granted. A node that still
+// has keys of locks is refused.
 func VouchNew(ctx context.Context, nodes []redis.UniversalClient, isNew []string, opts ...lock.Option) error {
 	set, err := newMemberSet(nodes, opts)
 	if err != nil {
@@ -72,7 +72,7 @@ type RestartedNode struct {
 // applies to this quarantine of this process only, and fails with [ErrNotNew] if the node has another
 // one by now, or none.
 //
-// Give the nodes and the options as to [New]; VouchRestarted contacts only the one node.
+// Give the same nodes and options as to [New]; VouchRestarted contacts only the one node.
 func VouchRestarted(
 	ctx context.Context, nodes []redis.UniversalClient, restarted RestartedNode, opts ...lock.Option,
 ) error {
