@@ -4,7 +4,7 @@
 // [NewSettings], [Settings.ForDriver] and [Settings.NewEngine]. ARCHITECTURE.md, in the folder lock,
 // describes the code.
 //
-// What the engine promises is in the documentation of package lock.
+// The documentation of package lock states what the engine promises.
 //
 // # Faults
 //
@@ -31,23 +31,23 @@
 //
 // # How it works
 //
-// An attempt sends a request with a token of its own to all nodes at once and
-// decides as soon as the outcome is certain. A quorum of grants makes a lease. It is
-// valid for the TTL less the time the attempt took and the drift bound. The
-// fencing token is the largest of the quorum's counters. The engine raises the counters
-// that are lower, so any two acquisitions are ordered by the node that their quorums
-// share. A failed attempt is undone on every node that may have granted it, in
-// order, and with a tombstone where the outcome is unknown.
+// An attempt sends a request with its own token to all nodes at once, and decides as soon as
+// the outcome is certain. A quorum of grants makes a lease. It is valid for the TTL, less the
+// time that the attempt took and the drift bound. The fencing token is the largest of the
+// quorum's counters. The engine raises the lower counters, so any two acquisitions are ordered
+// by the node that their quorums share. A failed attempt is undone on every node that may have
+// granted it, in order, and with a tombstone where the outcome is unknown.
 //
 // A refused caller queues on one node, the resource's gate. A release takes the
-// next waiter from the queue, keeps the lock for it for a moment and sends a message
-// to its process alone. If a message is lost, the waiter polls, or waits until the holder's
+// next waiter from the queue, reserves the lock for it for a moment and sends a message
+// to its process alone. If the message is lost, the waiter polls, or waits until the holder's
 // TTL has run out. A dead waiter, gate or holder costs latency, never liveness.
 //
-// So processes are served in the order of their places in that queue, with these exceptions:
+// So processes are served in the order of that queue, with these exceptions:
 //
-//   - A waiter that gives up, that nobody listens for, or that does not come within 50 ms of its
-//     message loses its turn. A gate that is wiped, or that does not answer, loses the queue.
+//   - A waiter loses its turn if it gives up, if its process has no subscription, or if it does
+//     not ask within 50 ms of its message. A gate that is wiped, or that does not answer, loses
+//     the queue.
 //   - A lock that becomes free without a release goes to the caller that asks first.
 //   - With several nodes, a caller that asks all of them in the instant between two holders can win,
 //     unless it is Fair. So can a caller that looks again after a poll interval without news.

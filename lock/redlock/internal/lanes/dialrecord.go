@@ -2,9 +2,9 @@ package lanes
 
 import "time"
 
-// A dial that failed speaks for the next ones for as long as it took, up to a second: a server that is slow to accept, or
-// a client without a processor, is not asked more often than it answers. One that refuses at once is asked again after a
-// millisecond, then after two, up to maxRefusedPause: go-redis writes each dial that failed to stderr.
+// A failed dial is not repeated for as long as it took, up to a second: then a server that is slow to accept, or a client
+// that gets no CPU time, does not cause more dials than it can complete. A server that refuses at once is dialled again
+// after a millisecond, then after two, up to maxRefusedPause: go-redis writes each failed dial to stderr.
 const minReconnectPause, maxRefusedPause, maxReconnectPause = time.Millisecond, 128 * time.Millisecond, time.Second
 
 // dialRecord counts a node's dials. The mutex of the pool guards it.
