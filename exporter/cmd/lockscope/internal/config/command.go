@@ -24,7 +24,7 @@ import (
 
 const configHelp = `Validate the configuration file of scan and serve (--config FILE), or print its schema.
 
-A file has:
+A file contains:
   groups       independent sets of servers, each with its own quorum, user and TLS: redis, or one
                postgres, etcd or zookeeper with its own prefixes and limits
   patterns     where locks are in Redis, with their limits (max_ttl, max_hold, max_term),

@@ -17,9 +17,9 @@ import (
 
 const initHelp = `Prepare new servers: vouch for Redis nodes once, or create the schema in PostgreSQL.
 
-Redis: you declare that nobody can hold a lock on the nodes: they were never used for locks. Run it
-once, when you set them up. Never run it to hurry up servers that restarted, nor each time a
-service starts: a lock that such a server forgot would get a second holder.
+Redis: you declare that nobody can hold a lock on the nodes, because they were never used for locks.
+Run it once, when you set them up. Never run it to shorten the wait for servers that restarted, or
+each time a service starts: a lock that such a server forgot would get a second holder.
 PostgreSQL: run it as the owner of the schema, as often as you like. Held locks stay held.`
 
 const initExample = `  lockscope init --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379

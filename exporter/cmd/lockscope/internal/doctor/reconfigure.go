@@ -19,10 +19,10 @@ import (
 
 const reconfigureHelp = `Change the members of a set of three nodes or more, or the longest TTL of its locks.
 
-For one longest TTL, nobody can take a lock. From then on the nodes refuse services with the old
-configuration: stop those services, run this, and start them with the new configuration. If the
-nodes that join are a majority of the new set (from three nodes to seven), do not start a service
-with the new configuration before the change.`
+Nobody can take a lock until the longest TTL has passed. From then on the nodes refuse services with
+the old configuration: stop those services, run this, and start them with the new configuration. If
+the nodes that join are a majority of the new set, as from three nodes to seven, do not start a
+service with the new configuration before the change.`
 
 const reconfigureExample = "" +
 	`  lockscope reconfigure --from r1:6379,r2:6379,r3:6379 --redis r1:6379,r2:6379,r4:6379  # replace r3

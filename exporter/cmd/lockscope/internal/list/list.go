@@ -25,7 +25,8 @@ import (
 
 const listHelp = `Show who holds what now and who waits for it. Reads locks of any library and changes nothing.
 
-Several --redis are the nodes of one Redlock: a lock is held while a majority of them agrees.`
+Several servers given with --redis are the nodes of one Redlock: a lock is held while a majority of
+them agrees.`
 
 const listExample = `  lockscope list --redis r1:6379,r2:6379,r3:6379
   lockscope list --redis r1:6379 --filter 'order:*' --sort age --limit 20

@@ -35,11 +35,11 @@ Some processes use one value for all their locks, and any UUID, hash or long ran
 Only tokens of lockscope and redsync and values of ShedLock belong to one lease: the plan marks all
 others MAY BE REUSED. plan watches such a key for some seconds, and apply touches it only if OBJECT
 IDLETIME proves that nobody has used it since. A server without idle times, such as one with an LFU
-policy, gets no such repair. A lease of lockscope that is held too long has a holder that renews it:
+policy, gets no such repair. If a lease of lockscope is held too long, its holder still renews it:
 end it with "lockscope revoke".
 
-In etcd and ZooKeeper repair deletes what no lease or session ends. In PostgreSQL, only with
---terminate, it ends sessions that are idle in a transaction.
+In etcd and ZooKeeper, repair deletes keys and nodes that no lease or session will remove. In
+PostgreSQL, only with --terminate, it ends sessions that are idle in a transaction.
 
 apply writes a line to the audit log before each act, and one with the outcome after it: done,
 would_do, gone, changed (value or TTL differ: not touched), refused or failed.`

@@ -25,8 +25,8 @@ On a read/write lock, revoke ends the writer's lease. --readers ends the leases 
 instead, and --reader INSTANCE those of one process. A waiting writer is next. If no writer waits,
 new readers can get the lock.
 
-revoke works on Redis, PostgreSQL, etcd and ZooKeeper. To end one permit of a
-semaphore, name its slot: NAME#3. Locks of other libraries cannot be revoked.`
+revoke works on Redis, PostgreSQL, etcd and ZooKeeper. To end one permit of a semaphore, name its
+slot: NAME#3. Locks of other libraries cannot be revoked.`
 
 const revokeExample = `  lockscope revoke nightly --reason "hangs since 02:10" --redis r1:6379,r2:6379,r3:6379
   lockscope revoke exports#3 --reason "ticket 4711" --operator ann --redis-file /etc/lockscope/nodes

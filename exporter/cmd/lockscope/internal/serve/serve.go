@@ -24,11 +24,11 @@ import (
 	"github.com/lockscope/lockscope/scanner"
 )
 
-const serveHelp = `Sweep Redis, PostgreSQL, etcd and ZooKeeper for leaked locks, and serve what it found:
+const serveHelp = `Sweep Redis, PostgreSQL, etcd and ZooKeeper for leaked locks periodically, and serve the results:
 
   /metrics            the last sweep, for Prometheus
   /debug/locks        who holds what and who waits for whom, as a page and as JSON
-  /healthz, /readyz   the process lives; it serves and at least one server answers`
+  /healthz, /readyz   whether the process lives; whether it serves and at least one server answers`
 
 const serveExample = `  lockscope serve --redis r1:6379,r2:6379,r3:6379
   lockscope serve --config lockscope.yaml --web.listen-address :17379 --web.config.file web.yml
