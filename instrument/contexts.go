@@ -11,8 +11,8 @@ import (
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
-// ContextWithLabel sets the value of the label name, declared with WithLabels, in the metrics of every Acquire with
-// this context and of its lease. Undeclared labels are ignored. An empty value is the same as none.
+// ContextWithLabel sets the value of a label declared with WithLabels, for the metrics of every Acquire with this context
+// and of its lease. Undeclared labels are ignored. An empty value is the same as none.
 func ContextWithLabel(ctx context.Context, name, value string) context.Context {
 	return metrics.WithLabel(ctx, name, value)
 }

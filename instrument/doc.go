@@ -87,8 +87,8 @@
 // Calls that ended as canceled, refused, dial, busy or guard record no duration: they were never sent, or nobody
 // waited for the answer.
 //
-// distributed_lock_waiting and the gauges named after it cover calls in progress, because no counter contains a call
-// that is never served. They are computed at collection, by the process's own clocks.
+// distributed_lock_waiting and the gauges named after it cover calls in progress: no counter contains a call that never
+// returns. They are computed at collection, by the process's own clocks.
 // distributed_lock_waiting_above_objective and distributed_lock_waiting_without_quorum are right even if the clocks of
 // the process and Prometheus differ. WithWaitObjective sets the objective. A call has no quorum if too few nodes
 // answered its last round of votes in time. Each call behind it in its process counts as well. A call that waits for a
@@ -96,17 +96,17 @@
 //
 // distributed_lock_wait_class_seconds_total divides the time of Acquire calls among the classes of the log record
 // "still waiting for the lock" (see Logs). distributed_lock_inflicted_wait_seconds_total charges waits to the holder:
-// by its instance, and by its call site if the holder has lock.WithCallSites. Both include calls that have not
+// by its instance, and by its call site if the holder uses lock.WithCallSites. Both include calls that have not
 // returned. A wait behind several holders is divided among them, including holders in the same process. While a lock is
 // reserved for the next waiter, holder is "being handed over". For a lock of another library, it is unknown. The first
-// 200 holders have their own series; later ones are other. A holder for whom nobody has waited for an hour is dropped
-// (WithIdleResources).
+// 200 holders have their own series; later ones count as other. A holder for whom nobody has waited for an hour is
+// dropped (WithIdleResources).
 //
 // Three counters show how leases are used. distributed_lock_outlived_total counts work that went on for more than a
 // second after its lease was lost: pass the lease's context on. distributed_lock_close_calls_total counts leases with
 // lock.NoRenew that almost ran out: use a longer TTL, or renewal. distributed_lock_unfenced_total counts leases whose
-// holder never asked for the fencing token, so that no storage can refuse its late writes. Leases that ended by
-// lock.MaxHold are in distributed_lock_lost_total.
+// holder never asked for the fencing token, so that no storage can refuse its late writes. Leases that ended at
+// lock.MaxHold count in distributed_lock_lost_total.
 //
 // Seven metrics are about constructs, such as elections and lock sets. They exist for resources that constructs use,
 // and need a Locker with a locktrace.Trace. distributed_lock_construct_held counts leases that are valid at the moment
@@ -126,7 +126,8 @@
 // A permit's wait begins when its caller first asks for a slot.
 //
 // distributed_lock_term, distributed_lock_term_since_timestamp_seconds and distributed_lock_slots exist only for names
-// with their own label value, because billing:* covers many terms. WithResources gives a name its own value.
+// with their own label value, because a value such as billing:* covers many terms. WithResources gives a name its own
+// value.
 //
 // distributed_lock_node_up and distributed_lock_node_usable follow from the commands of the last two minutes, by the
 // rule of decorate.NodeHealth, which all views of lockscope use. A node is down after five failures in a row. A node in
@@ -134,7 +135,7 @@
 // command for two minutes both are absent: use the scanner's distributed_lock_scanner_up then. If fewer nodes are
 // usable than distributed_lock_quorum_nodes, no lock can be acquired.
 //
-// Each process counts a restart once, when it detects it, including a start shortly before the first contact. With
+// Each process counts a restart once, when it detects it, including a start shortly before its first contact. With
 // enforced="true" the node does not vote while locks that it may have forgotten can be valid. With "false" it votes,
 // and two leases can be valid during that time. distributed_lock_node_evictions_total counts detected evictions: keys
 // that a node lost for lack of memory, without a restart.
@@ -164,11 +165,12 @@
 //
 // # Spans
 //
-// lock.acquire (INTERNAL) is a child of the caller's span. So are lock.release and the lock.extend of an Extend, which
-// link to lock.acquire. If the caller has no span they are children of lock.acquire, and so is the lock.extend of every
-// automatic renewal. Later spans are recorded only if the acquire was, or if their caller's trace is. A sampler is
-// asked once, and sees the resource, the mode, the TTL and the kind. A lease that is renewed for hours makes a long
-// trace; use WithSpanFilter or a sampler to leave out such resources by name.
+// Acquire makes a span lock.acquire (INTERNAL), Release a span lock.release, and Extend a span lock.extend. Each is a
+// child of the caller's span; the last two link to lock.acquire, and are its children if their caller has no span. An
+// automatic renewal also makes a span lock.extend, as a child of lock.acquire. Later spans are recorded only if the
+// acquire was, or if their caller's trace is. A sampler is asked once, and sees the resource, the mode, the TTL and the
+// kind. A lease that is renewed for hours makes a long trace; use WithSpanFilter or a sampler to leave out such
+// resources by name.
 //
 // Each wait between attempts is a span lock.wait in lock.acquire. Its attribute distributed_lock.wait.kind is local
 // (behind other callers of this process), holder (for the holder) or backing_off (until nodes answer again);
@@ -179,18 +181,18 @@
 //   - distributed_lock.blocker.instance, on lock.wait and lock.acquire, names the other process that holds the lock.
 //     lock.acquire also links to the span that acquired the lock, if that was sampled: the lock's value contains its
 //     traceparent.
-//   - distributed_lock.holding lists what the caller holds while it waits.
+//   - distributed_lock.holding lists the leases that the caller holds while it waits.
 //   - distributed_lock.kind, on all lock.* spans of a lock that is part of a construct, is its lock.Kind.
 //   - distributed_lock.call_site is the caller's place in the code, with lock.WithCallSites.
 //   - distributed_lock.deadlock.cycle is the cycle that the call closed.
 //
-// Commands on nodes are spans "EVALSHA lock.<operation>" (CLIENT) in lock.acquire, lock.extend or lock.release. Those
-// of acquires always have one. Those of renewals, releases and leaves have one if they failed or took 50 ms
-// (WithNodeSpans, WithSlowNode). An uncontended pair on five nodes makes seven spans.
+// Commands on nodes have spans "EVALSHA lock.<operation>" (CLIENT) in lock.acquire, lock.extend or lock.release. A
+// command of an acquire always has one. A command of a renewal, a release or a leave has one if it failed or took 50 ms
+// (WithNodeSpans, WithSlowNode). An uncontended acquire and release on five nodes make seven spans.
 //
 // After the first ten attempts of an Acquire, a command or a wait has a span only if its answer or reason differs from
 // the last. Without this rule, a wait of eight minutes made 7,500 spans. distributed_lock.spans_left_out on
-// lock.acquire counts those left out.
+// lock.acquire counts the spans left out.
 //
 // lock.acquire is not an error if a node failed but was outvoted. The commands that undo the rest of a decided acquire
 // belong to that lock.acquire and are never errors. If a release is retried, its first failure is recorded. Spans
@@ -199,23 +201,23 @@
 //
 // # Logs
 //
-// Without WithLogger nothing is logged. With it, these records are:
+// Without WithLogger nothing is logged. With it, these records are logged:
 //
 //   - errors: "lease lost", and "deadlock" with the cycle;
 //   - warnings: "renewal failed, lease still valid", "no quorum", "still waiting for the lock", "released a lease that
 //     was already gone" and "release could not be confirmed", with trace_id, span_id and trace_flags;
-//   - "node clock is ahead" and "node clock is behind" (warnings), by a second or more, with node and by;
+//   - "node clock is ahead" and "node clock is behind" by a second or more (warnings), with the attributes node and by;
 //   - "node may evict locks and does not vote" (warning), with node and error;
 //   - "long wait for the lock is over" (info), with waited and outcome, after a wait of a minute or more;
 //   - "node restarted" and "node evicted keys" (warnings) and "node started a short while ago" (info), each followed
 //     by whether the node votes, with node, left and enforced.
 //
 // Records with the same message, reason, and resource label or node are logged once in five seconds (WithLogInterval).
-// left_out of the next one counts those left out. Records wait in a short queue for the handler; Flush waits for them.
+// The next one counts those left out in left_out. Records wait in a short queue for the handler; Flush waits for them.
 // Records also have the attributes of ContextWithAttributes, and the kind of a lock that is part of a construct.
 // go-redis itself writes to stderr; exporter/redislog, which exporter/observe uses, sends its messages to a logger.
 //
-// Durations are texts like "1.5s" with every handler. In records that count nodes, granted, refused, failed, unheard
+// With every handler, durations are strings like "1.5s". In records that count nodes, granted, refused, failed, unheard
 // (the vote was over before they answered) and not_asked add up to nodes. needed is the quorum, and reasons has an
 // entry for each node that did not grant.
 //
@@ -228,7 +230,7 @@
 //	network      the nodes were asked, and no answer is known yet
 //	no_quorum    too few nodes answer, or may vote
 //	quarantined  only nodes in quarantine are missing for a quorum
-//	backing_off  the nodes answer, and other callers got some of them
+//	backing_off  the nodes answer, but other callers got some of their votes
 //
 // The record has further attributes:
 //

@@ -104,8 +104,8 @@ func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l }
 // WithResourceLabel computes the resource label from the resource name, instead of replacing ids by "*". Every
 // Acquire calls the function. WithMaxResources still bounds the number of values. The function is not called for the
 // names of WithResources and for names that no lock can have, which count as "invalid". For a slot of a semaphore it
-// gets the semaphore's name. If it panics or returns "",
-// the default label is used. Bytes that are not UTF-8 are replaced, and at most 128 bytes are used. nil is ignored.
+// gets the semaphore's name. If it panics or returns "", the default label is used. Bytes that are not UTF-8 are
+// replaced, and at most 128 bytes are used. nil is ignored.
 func WithResourceLabel(label func(resource string) string) Option {
 	return func(c *config) { c.label = label }
 }
@@ -177,8 +177,8 @@ func WithWaitObjective(d time.Duration) Option {
 	return func(c *config) { c.WaitObjective, c.given = d, c.given|givenWaitObjective }
 }
 
-// WithLongWait sets the duration after which a wait is logged and counted as long, while it still goes on. It is logged
-// again after one, 5 and 30 minutes, and then when it ends. Zero or less turns that off.
+// WithLongWait sets the duration after which a wait that is still going on is logged and counted as long. It is logged
+// again after one, 5 and 30 minutes, and when it ends. Zero or less turns that off.
 func WithLongWait(d time.Duration) Option { return func(c *config) { c.longWait = d } }
 
 // WithLogInterval sets the shortest time between two log records with the same message and reason about the same
