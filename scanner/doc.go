@@ -42,21 +42,21 @@
 //
 // # Readers
 //
-// Readers of a read/write lock share a key, a hash. Each field has an expiry of its own, and the key expires with the
-// last one. So a crashed process leaves no reader behind after its TTL, whichever script it ran last; a test kills a
-// process after each of them. These leaks remain, and are findings:
+// Readers of a read/write lock share a key, a hash. Each field has its own expiry, and the key expires with the last
+// one. So a crashed process leaves no reader behind after its TTL, whichever script it ran last. These leaks remain
+// possible, and are findings:
 //
 //   - [inspect.NoTTL]: a person, a copy or a restored snapshot removed the key's TTL. Readers and writers of lockscope
 //     ignore expired readers, but a plain lock of that name is refused until the key is deleted.
-//   - [inspect.LongTTL], [inspect.HeldTooLong]: one reader has a long TTL, or is renewed forever. The node's clock may
-//     have been ahead at the grant.
-//   - [inspect.Orphan]: only a minority of the nodes has an unexpired reader. It may not read, and blocks writers on
-//     these nodes. If one key has several, the finding is about the oldest.
+//   - [inspect.LongTTL], [inspect.HeldTooLong]: one reader has a long TTL, perhaps because the node's clock was ahead at
+//     the grant, or is renewed forever.
+//   - [inspect.Orphan]: only a minority of the nodes has an unexpired reader. It does not have the lock, but blocks
+//     writers on these nodes. If one key has several, the finding is about the oldest.
 //
 // Expired readers are not judged, although Redis keeps their fields until somebody asks for the lock. If there are more
 // readers than the scanner reads (see Cost), it judges only the key's TTL, and cannot repair.
 //
-// Slots of a semaphore are judged as locks. Queues, bars of waiting writers and tombstones expire, too. A queue or a
+// Slots of a semaphore are judged like locks. Queues, bars of waiting writers and tombstones expire, too. A queue or a
 // bar that has lost its TTL blocks nobody: dead waiters are skipped, and each bar has its own expiry. A bar that ends
 // more than a day from now does not count.
 //
@@ -65,8 +65,8 @@
 // A repair acts only on a key that still holds the value that was found. It requires three things:
 //
 //   - The value identifies one owner, as those of lockscope, ShedLock and Redisson do, and so do UUIDs, 32 hexadecimal
-//     digits and random text of 16 characters. Constants, host names, values of several keys, values longer than the
-//     256 bytes compared and fields that were not read do not: [repair.ErrNotRepairable].
+//     digits and random text of 16 characters. Constants, host names, values shared by several keys, values longer than
+//     the 256 bytes compared and fields that were not read do not: [repair.ErrNotRepairable].
 //   - The value was first seen at least ten minutes ago, or as long as [WithRepairMinAge] says: [repair.ErrTooYoung].
 //   - The last sweep read all of the node or slot: [repair.ErrIncomplete].
 //
@@ -77,8 +77,8 @@
 // If readers share a key, a repair expires only the one that was found, unless it is an orphan that was renewed since.
 // A key of readers without a TTL gets the TTL of its last reader, and deleting removes only expired readers.
 //
-// [Scanner.Repair] acts at once, in a process that has seen the finding for that long. [Scanner.Plan] lists what would
-// be done, for people to read. [Scanner.Begin] carries out that plan later, in another process.
+// [Scanner.Repair] acts at once, in a process that has seen the value for the minimum age. [Scanner.Plan] lists what
+// would be done, for people to read. [Scanner.Begin] prepares to carry out that plan later, in another process.
 //
 // # Coverage
 //
@@ -90,8 +90,8 @@
 //   - Each slot of a cluster was served by one node throughout.
 //
 // Keys of a moving slot are looked up on both sides. The report is still incomplete, because a key may have moved from
-// a node not yet read to one already read. A pattern that matches no key is a gap, too. The limit on findings keeps the
-// worst and counts all.
+// a node not yet read to one already read. A pattern that matches no key is a gap, too. If there are more findings than
+// [WithMaxFindings], the report keeps the worst and counts all.
 //
 // # Policy
 //
@@ -114,12 +114,12 @@
 // [inspect.HeldTooLong] requires that every read saw the same holder. Values differ in what they prove:
 //
 //   - The token of one lease is proof.
-//   - A value that names only the client (Redisson, Spring) takes three sweeps. None of them may see the lock free,
+//   - A value that names only the client (Redisson, Spring) needs three sweeps. None of them may see the lock free,
 //     entered less often than before, or with its TTL raised when nobody would have renewed it. A close look during the
 //     confirmation follows. This does not prove a single hold: a scheduler may take its lock again and again. The
 //     evidence says in how many reads the client had it, and [report.Finding].Inferred is true.
 //   - Constants, short texts, values shared by several keys, values longer than are read, and hashes whose size is
-//     unknown identify nobody. They count while their expiry does not change, and are Inferred, too.
+//     unknown identify nobody. They count as one hold while their expiry does not change, and are Inferred, too.
 //     [report.NodeReport].Indistinct counts them.
 //
 // [report.NodeReport].Undated counts the locks whose age is unknown, which may be held for longer than the limit.
@@ -133,8 +133,8 @@
 // # Memory
 //
 // [WithMemory] passes what one process knows to the next: when holders were first seen, and which findings were
-// confirmed, so that those healed in between are resolved. Processes that elect a leader share it in Redis. A finding
-// in a cluster stays the same when its key moves to another node.
+// confirmed, so that findings that healed in between are reported as resolved. Processes that elect a leader share it
+// in Redis. A finding in a cluster stays the same when its key moves to another node.
 //
 // # Silence
 //
@@ -147,9 +147,9 @@
 //
 // Sweeps are samples, and miss short leases. A lock that they see less often than once an hour is not judged, and
 // missed leases of others count as pauses. Time counts only between sweeps that read every lock and are at most five
-// minutes apart. So [WithInterval] must stay below that, and Redis nodes must have fewer locks than [WithMaxValues].
-// Of other systems, sweeps see the locks that [Scanner.List] lists. [WithMemory] does not keep this: a restart begins
-// anew.
+// minutes apart. So [WithInterval] must stay below that, and Redis nodes must have fewer locks than [WithMaxValues]. In
+// other systems, sweeps see the locks that [Scanner.List] lists. [WithMemory] does not store any of this, so a restart
+// begins anew.
 //
 // # Cost
 //

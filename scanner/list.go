@@ -16,7 +16,7 @@ import (
 // List reads all locks of all nodes and reports who holds each. It reads each lock on all nodes at nearly the same
 // time. Like [Scanner.Sweep] it pauses between pages and ends at the deadline. It does not wait for a running sweep.
 // It reads values from the masters, because a replica may not have a lock that its master has granted. Options.Limit
-// bounds its memory. It transfers no more of a value than a lock can be large, and shows no token.
+// bounds its memory. It reads no more of a value than the length of a lock, and shows no token.
 //
 // List always returns a listing. The error joins one [*report.NodeError] for each failed node, and ctx's error if ctx
 // has ended. Invalid options return [ErrInvalidOption]. After Close the error is [ErrClosed]. Concurrent calls are
@@ -76,11 +76,11 @@ func (s *Scanner) Watch(nodeTimeout time.Duration) *Watch {
 }
 
 // Look is [Scanner.Waits] with bounded work. On each node it searches at most 40 pages of keys for queues, from where
-// the last Look ended; [listing.Waits].Searched says how far that is. Of the 500 queues found first, the 100 with the
-// most waiting are read. silent names nodes that are known not to answer, and need not be asked. waitedFor names
-// resources that somebody waits for, so that they are not missed until the search comes to them.
+// the last Look ended; [listing.Waits].Searched says how far it has come. Of the 500 queues found first, it reads the 100
+// with the most waiters. silent names nodes that are known not to answer, and need not be asked. waitedFor names
+// resources that somebody waits for, so that Look reads them before the search reaches them.
 //
-// A cycle is a deadlock if two readings have it: the first Look reads twice if there is one.
+// A cycle counts as a deadlock if two readings contain it. If the first Look finds a cycle, it reads twice.
 func (w *Watch) Look(ctx context.Context, silent, waitedFor []string) (*listing.Waits, error) {
 	for _, resource := range waitedFor {
 		w.known.Add(keyreader.LiteralHead(w.scanner.cfg.scope.Patterns[0])+resource, w.scanner.cfg.now())

@@ -132,17 +132,17 @@ type Store interface {
 	Save(ctx context.Context, data []byte) error
 }
 
-// FileStore keeps the memory in a file that only its owner may read. Save writes and syncs a second file beside it
-// and renames that: a crash or a full disk leaves the old file or the new one. It removes files beside it that
-// processes left which died an hour ago or more. Each process needs a file of its own: of several that use one, each
-// reports [ErrMemoryShared], and the file has what one of them knows.
+// FileStore keeps the memory in a file that only its owner may read. Save writes and syncs a temporary file next to it
+// and renames that: a crash or a full disk leaves the old file or the new one. Save also removes temporary files of
+// processes that died an hour ago or more. Each process needs its own file: if several use one, each reports
+// [ErrMemoryShared], and the file contains what one of them knows.
 func FileStore(path string) Store { return registry.File(path) }
 
 // RedisStore keeps the memory in Redis for a week, under lockscope:scanner:memory:NAME on each of the servers.
 // Processes that elect a leader need it, so that the next leader knows what the last one knew.
 //
-// Load takes the newest data. Save succeeds when at least one server has it. Either fails if no server answers. The
-// user needs +get and +set on that key. The clients stay the caller's to close.
+// Load returns the newest data. Save succeeds if at least one server stores it. Either fails if no server answers. The
+// user needs +get and +set on that key. RedisStore does not close the clients.
 func RedisStore(clients []redis.UniversalClient, name string) Store {
 	return registry.NewRedis(clients, name)
 }
@@ -159,7 +159,7 @@ func (e *MemoryError) Error() string { return fmt.Sprintf("scanner: %s memory: %
 // Unwrap returns the Store's own error.
 func (e *MemoryError) Unwrap() error { return e.Err }
 
-// ErrMemoryShared reports a Store in which another process has saved since this one last read or wrote it. That data
-// stays for this time. The next save replaces it unless the other process goes on saving.
+// ErrMemoryShared reports a Store in which another process has saved since this one last read or wrote it. This save
+// leaves that data alone. The next one replaces it, unless the other process saves again.
 var ErrMemoryShared = errors.New("another process saves to the same store: give each process its own (--state), " +
 	"or let them take turns (--elect)")

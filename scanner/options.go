@@ -125,14 +125,13 @@ func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline 
 // leak. At most half of the deadline.
 func WithConfirmAfter(d time.Duration) Option { return func(c *config) { c.confirmAfter = d } }
 
-// WithMaxFindings sets how many findings are kept, confirmed and pending ones together. The worst are kept. Others
-// are looked at once and only counted, in [report.Report].Overflow and in the counts of [report.NodeReport]. At least
-// 1.
+// WithMaxFindings sets how many findings are kept, confirmed and pending ones together: the worst. The others are read
+// once and only counted, in [report.Report].Overflow and in the counts of [report.NodeReport]. n is at least 1.
 func WithMaxFindings(n int) Option { return func(c *config) { c.maxFindings = n } }
 
-// WithMaxWatched sets how many locks per node are watched for [inspect.HeldTooLong], of formats that do not say since
-// when they are held; others take no room from these. Zero watches none. [report.NodeReport].Unwatched counts those
-// that had no room.
+// WithMaxWatched sets how many locks per node are watched for [inspect.HeldTooLong]. Only locks whose format does not
+// record when they were taken need to be watched. Zero watches none. [report.NodeReport].Unwatched counts the locks
+// beyond the limit.
 func WithMaxWatched(n int) Option { return func(c *config) { c.maxWatched = n } }
 
 // WithMaxValues sets how many values a sweep reads per node, besides those of locks whose TTL is a finding. On a node
@@ -168,7 +167,7 @@ func WithLocker(l lock.Locker, resource string) Option {
 // The store is read before the first sweep, and again by a process that was a standby. It is written when findings
 // have changed, or else every few minutes, and read before that: see [ErrMemoryShared]. If the store fails, the sweep
 // goes on and its error contains a [*MemoryError]. A clock that is set back between two processes changes no age in
-// the store. One that is set forward adds that step to ages, as a pause between the processes would. The store has
+// the store. One that is set forward adds that step to ages, as a pause between the processes would. The store contains
 // names of keys, but no values or tokens.
 func WithMemory(s Store) Option { return func(c *config) { c.store = s } }
 
@@ -203,8 +202,8 @@ func WithRepairMinAge(d time.Duration) Option { return func(c *config) { c.repai
 // WithOneRedlock declares that the nodes are all the nodes of one Redlock, as its services name them. Without it the
 // Scanner asks the nodes; see [inspect.ReasonOrphans]. Redlocks of fewer than three nodes, and those with a cluster or a
 // Sentinel group among them, do not answer that question. If the declaration is wrong, every healthy lock is an
-// [inspect.Orphan]. It counts for other libraries, too: a lock of theirs on one of these nodes alone is an
-// Orphan if its value looks like that of a Redlock.
+// [inspect.Orphan]. It also applies to other libraries: their lock on only one of these nodes is an Orphan if its value
+// looks like that of a Redlock.
 func WithOneRedlock() Option { return func(c *config) { c.oneRedlock = true } }
 
 // WithPolicies judges each lock by the first policy whose pattern matches its key, and other locks by the defaults.

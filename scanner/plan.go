@@ -24,8 +24,8 @@ const planSkew = time.Minute
 // be that of this Scanner's last sweep.
 //
 // Where a process may reuse the value for its next lease, Plan watches the key for some seconds, see [PlanRun.Apply].
-// That needs the rules of [RepairACL]. For all other findings it sends nothing to any server. In a system beside Redis
-// the action follows from the finding. The error is [repair.ErrInvalidAction], [ErrClosed] or that of ctx.
+// That needs the rules of [RepairACL]. For all other findings it sends nothing to any server. In a system other than
+// Redis the action follows from the finding. The error is [repair.ErrInvalidAction], [ErrClosed] or that of ctx.
 func (s *Scanner) Plan(ctx context.Context, r report.Report, operator string, a repair.Action,
 	classes ...inspect.Class) (repair.Plan, error) {
 	if err := a.Validate(); err != nil {
@@ -142,13 +142,13 @@ func (s *Scanner) backend() string {
 //
 // A process may reuse some values for its next lease (Kept of the step). Then value and age do not show whether the
 // key was released and acquired again, and an expiry may be the same each time, such as midnight. Apply touches such a
-// key only if OBJECT IDLETIME proves that nobody has used it since the plan was made; [Scanner.Plan] has seen to it
-// that a use a moment later shows. Otherwise the error matches [repair.ErrNotRepairable]. Waiters of the lock may use
+// key only if OBJECT IDLETIME proves that nobody has used it since the plan was made; [Scanner.Plan] made sure
+// that even a use right after it shows. Otherwise the error matches [repair.ErrNotRepairable]. Waiters of the lock may use
 // the key, too, and before Redis 7.2 each look of a sweep does. A server with an LFU policy keeps no idle time.
 //
 // Apply compares an [inspect.Orphan] with the other nodes once more. If they do not all answer, the error matches
-// [repair.ErrIncomplete]. A system beside Redis compares the version or the session that the plan has. The error is a
-// [*repair.Error]. Applying a step again is harmless. ctx bounds the call.
+// [repair.ErrIncomplete]. In a system other than Redis, it compares the version or the session that the plan names. The
+// error is a [*repair.Error]. Applying a step again is harmless. ctx bounds the call.
 func (r *PlanRun) Apply(ctx context.Context, step int, dry bool) (repair.Result, error) {
 	f, a, err := apply.Read(&r.plan.Steps[step])
 	if dry {

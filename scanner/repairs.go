@@ -21,9 +21,9 @@ import (
 //   - Its TTL is what it was: none, or not shorter than passing time has made it. A renewed lock is still the same.
 //
 // Readers of a read/write lock share a key. Repair compares the token and the expiry of the one that was found, acts on
-// that one and keeps the others. It leaves an [inspect.Orphan] alone that was renewed since. For [inspect.NoTTL] it gives
-// the key the TTL of its last reader, or that of [repair.Expire] if it is longer; [repair.Delete] takes out readers
-// whose time is over.
+// that one and keeps the others. It does not touch an [inspect.Orphan] that was renewed since. For [inspect.NoTTL] it
+// gives the key the TTL of its last reader, or that of [repair.Expire] if it is longer; [repair.Delete] removes expired
+// readers.
 //
 // The server compares value and TTL and acts in one step, so nothing that replaced the lock is touched.
 //
