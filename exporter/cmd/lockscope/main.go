@@ -43,13 +43,14 @@ func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, s
 	return a.Run(ctx, newRoot(a), args)
 }
 
-const rootHelp = `Find, list and explain distributed locks in Redis, written by any library in any language.`
+const rootHelp = `Run commands under distributed locks, show who holds them, and find leaked locks of any library,
+in Redis, PostgreSQL, etcd and ZooKeeper.`
 
 const rootExample = `  lockscope list --redis 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379`
 
 func newRoot(a *ui.App) *cobra.Command {
 	return a.Root(&cobra.Command{
-		Use: "lockscope", Short: "Find, list and explain distributed locks in Redis",
+		Use: "lockscope", Short: "Use, watch and check distributed locks",
 		Long: rootHelp, Example: rootExample, Version: exporter.Version(),
 	}, scan.Command(a), serve.Command(a), list.Command(a), top.Command(a),
 		runcommand.Command(a), runcommand.Elect(a), operator.Hold(a), operator.Revoke(a),

@@ -34,7 +34,7 @@ type GroupFlags struct {
 func (f *GroupFlags) Register(set *pflag.FlagSet, maxValues int) {
 	f.Set = set
 	set.StringVarP(&f.Config, "config", "c", "",
-		"configuration `file`: see \"lockscope help config\". It has groups of servers, limits, exclusions and "+
+		"configuration `file`: see \"lockscope help config\". It names groups of servers, limits, exclusions and "+
 			"notification; flags win over it")
 	ui.Group(set, ui.Servers, "config")
 	f.servers.Redis.Register(set)

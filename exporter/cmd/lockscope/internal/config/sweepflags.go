@@ -55,13 +55,13 @@ func (s *SweepFlags) Register(set *pflag.FlagSet, maxValues int) {
 		"report leaders of elections that have led for longer: held_too_long. 0 sets no limit; --max-hold does not apply")
 	set.BoolVar(&s.redlock, "redlock", false, "treat the servers as all nodes of one Redlock without proof. "+
 		"If they are not, every healthy lock is reported as an orphan. Locks of other libraries are compared only with it")
-	set.BoolVar(&s.allowEmpty, "allow-empty", false, "a sweep that matches no key is complete")
+	set.BoolVar(&s.allowEmpty, "allow-empty", false, "treat a sweep that matches no key as complete")
 	set.DurationVar(&s.confirmAfter, "confirm-after", scanner.DefaultConfirmAfter,
 		"time until the second look that confirms a finding. 0 looks again at once, and reports locks between SETNX "+
 			"and EXPIRE")
 	set.IntVar(&s.pageSize, "page-size", scanner.DefaultPageSize,
 		"keys per SCAN call (COUNT), at most. The server answers nobody else meanwhile")
-	set.Var(&s.pause, "pause", "pause after each page of a server, always as long. 0 is fastest, with the highest load. "+
+	set.Var(&s.pause, "pause", "fixed pause after each page of a server. 0 is fastest, with the highest load. "+
 		"Without it, pages and pauses adapt to the latency of the server")
 	set.DurationVar(&s.Deadline, "deadline", scanner.DefaultDeadline,
 		"longest time for a sweep. A sweep that reaches it is truncated")
@@ -70,7 +70,7 @@ func (s *SweepFlags) Register(set *pflag.FlagSet, maxValues int) {
 	set.IntVar(&s.maxValues, "max-values", maxValues,
 		"values to read per server and sweep, in turns; 0 reads all")
 	set.IntVar(&s.maxWatched, "max-watched", scanner.DefaultMaxWatched,
-		"holders to remember per server, of libraries that do not record since when they hold a lock")
+		"holders to remember per server, of libraries that do not record when they took a lock")
 	set.Var(s.replicas, "replica", "replica to read pages from. Give one for each --redis, in the same order")
 	ui.Group(set, ui.Servers, "replica")
 	ui.Group(set, ui.Search, "prefix", "pattern", "checks", "max-ttl", "max-hold", "max-term", "redlock",

@@ -65,7 +65,7 @@ func Command(a *ui.App) *cobra.Command {
 	set := cmd.Flags()
 	f.servers.Register(set)
 	set.StringVar(&f.out, "out", "", "write a suggested configuration to this new `file`. "+
-		"Guesses are comments in it; it has no password")
+		"Guesses are comments in it; it contains no password")
 	f.format.Register(set)
 	set.IntVar(&f.sample, "sample", discover.DefaultSample, "keys to look at on each server or cluster")
 	set.IntVar(&f.pageSize, "page-size", scanner.DefaultPageSize,

@@ -68,7 +68,7 @@ func Init(a *ui.App) *cobra.Command {
 	f.names.Register(set)
 	f.guard.RegisterForActs(set)
 	set.DurationVar(&f.maxTTL, "max-ttl", lock.DefaultMaxTTL, "longest TTL of a lock: WithMaxTTL of the services")
-	set.BoolVar(&f.ifNew, "if-new", false, "exit with 0 also if the nodes were used before. "+
+	set.BoolVar(&f.ifNew, "if-new", false, "also exit with 0 if the nodes were used before. "+
 		"They then wait, as they should. Use it only for nodes that keep their data: a node that lost all of it "+
 		"looks new")
 	set.Var(f.isNew, "new", "`name` of a new node whose server shows use, such as FLUSHALL. Repeat it, "+

@@ -63,7 +63,7 @@ func Reconfigure(a *ui.App) *cobra.Command {
 		"longest TTL of a lock from now on. WithMaxTTL of the services")
 	set.Var(f.from, "from", "nodes of the old configuration. Give them as for --redis; without it, those of --redis")
 	set.Var(f.fromNames, "from-node-names",
-		"names that the old services give the nodes, in the order of --from. Without both, those of --node-names")
+		"names that the old services give the nodes, in the order of --from. Without this and --from, those of --node-names")
 	set.DurationVar(&f.fromMaxTTL, "from-max-ttl", 0,
 		"longest TTL of the old configuration. Without it, that of --max-ttl")
 	f.output.Register(set)

@@ -67,11 +67,11 @@ func Command(a *ui.App) *cobra.Command {
 	set.StringArrayVar(&f.patterns, "pattern", nil,
 		"read keys that match this `glob` of Redis. Repeat it for several. Each one costs a pass through all keys")
 	set.StringVar(&f.filter, "filter", "",
-		"only resources whose name has this `text`. With a *, ? or [ it is a pattern for the whole name")
+		"only resources whose name contains this `text`. With a *, ? or [ it is a pattern for the whole name")
 	set.StringVar(&f.sort, "sort", string(listing.ByTTL),
 		"`order`: ttl (longest first), age (oldest first) or resource")
 	set.BoolVar(&f.reverse, "reverse", false, "reverse the order")
-	set.BoolVar(&f.waiters, "waiters", false, "list the waiting processes, too")
+	set.BoolVar(&f.waiters, "waiters", false, "also list the waiting processes")
 	set.BoolVar(&f.slots, "slots", false, "give each slot of a semaphore that is in use a row, with its holder")
 	set.IntVar(&f.limit, "limit", listing.DefaultLimit, "locks to show; the others are only counted")
 	f.output.Register(set)
@@ -79,7 +79,7 @@ func Command(a *ui.App) *cobra.Command {
 		"keys per SCAN call (COUNT). The server answers nobody else meanwhile")
 	set.DurationVar(&f.pause, "pause", scanner.DefaultPause, "pause between two pages of a server")
 	set.DurationVar(&f.deadline, "deadline", scanner.DefaultDeadline,
-		"longest time to read. After it, list shows what it has read")
+		"longest time to spend reading. Then list shows what it has read")
 	ui.Group(set, ui.Search, "prefix", "pattern", "filter")
 	ui.Group(set, ui.Result, "sort", "reverse", "waiters", "slots", "limit")
 	ui.Group(set, ui.Load, "page-size", "pause", "deadline")

@@ -51,7 +51,7 @@ const repairExample = `  lockscope repair plan --redis r1:6379,r2:6379,r3:6379 -
 // Repair is lockscope repair.
 func Repair(a *ui.App) *cobra.Command {
 	cmd := ui.Page{Topics: []string{"findings", "json", "exit-codes"}}.On(&cobra.Command{
-		Use: "repair", Short: "Let leaked locks expire, or delete them: a plan first, then the act", Long: repairHelp,
+		Use: "repair", Short: "Let leaked locks expire, or delete them: plan first, then apply", Long: repairHelp,
 		Example: repairExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {

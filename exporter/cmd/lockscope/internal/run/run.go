@@ -64,14 +64,14 @@ func Command(a *ui.App) *cobra.Command {
 func (j *job) register(set *pflag.FlagSet) {
 	j.wait.Register(set)
 	set.IntVarP(&j.conflict, "conflict-exit-code", "E", 1, "exit `status` if the lock is held")
-	set.BoolVarP(&j.quiet, "quiet", "q", false, "say nothing if another machine holds the lock")
+	set.BoolVarP(&j.quiet, "quiet", "q", false, "print nothing if another machine holds the lock")
 	set.IntVar(&j.slots, "slots", 0,
-		"let this many commands run at the same time. All of the fleet must give the same number")
-	set.BoolVarP(&j.shared, "shared", "s", false, "run only beside other commands with --shared")
+		"let this many commands run at the same time. All machines must give the same number")
+	set.BoolVarP(&j.shared, "shared", "s", false, "run only at the same time as other commands with --shared")
 	set.BoolVarP(&j.exclusive, "exclusive", "x", false,
 		"run alone, and before later commands with --shared")
 	set.DurationVar(&j.minHold, "at-least", 0,
-		"keep others out for this time from the start. At most --max-ttl")
+		"keep the lock for at least this time from the start. At most --max-ttl")
 	set.DurationVar(&j.maxHold, "max-hold", 0, "end the command after this time, with SIGTERM (default no limit)")
 	set.StringVar(&j.onOutage, "on-outage", outageFails,
 		"`what` to do if too few servers answer: fail, or run without the lock. run needs --wait or --no-wait")

@@ -59,7 +59,7 @@ func Command(a *ui.App) *cobra.Command {
 		Exit:   "0 after SIGTERM or SIGINT, 2 error",
 		Topics: []string{"serving", "findings", "connection", "json"},
 	}.On(&cobra.Command{
-		Use: "serve", Short: "Sweep again and again, and serve metrics and a page", Long: serveHelp,
+		Use: "serve", Short: "Look for leaked locks periodically, and serve metrics and a page", Long: serveHelp,
 		Example: serveExample,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), a) },
 	})

@@ -172,7 +172,7 @@ func (r *RedisFlags) Register(set *pflag.FlagSet) {
 	set.BoolVar(&r.Config.Cluster, "cluster", false, "the URLs are seeds of one Redis Cluster: use all its masters")
 	set.StringVar(&r.Config.SentinelMaster, "sentinel-master", "",
 		"the URLs are Sentinels that watch the master of this `name`. "+
-			"The variable "+ui.VarSentinelPassword+" has their own password")
+			"The variable "+ui.VarSentinelPassword+" contains their password")
 	set.StringVar(&r.Config.TLS.CA, "tls-ca", "",
 		"PEM `file` of the authorities that sign the servers' certificates, instead of the system's")
 	set.StringVar(&r.Config.TLS.Cert, "tls-cert", "", "PEM `file` of this client's certificate")

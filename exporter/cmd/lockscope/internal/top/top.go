@@ -78,7 +78,7 @@ func Command(a *ui.App) *cobra.Command {
 	set.DurationVar(&f.interval, "refresh", defaultInterval, "time between two refreshes")
 	set.DurationVar(&f.timeout, "node-timeout", defaultTimeout,
 		"time after which a Redis node that does not answer is down")
-	set.BoolVar(&f.once, "once", false, "print one frame and exit. The default if the output is no terminal")
+	set.BoolVar(&f.once, "once", false, "print one frame and exit. This is the default if the output is not a terminal")
 	f.page = ui.NewList("URL")
 	set.Var(f.page, "page", "live page to read rates from: http://host:port/debug/locks. Repeat it for several")
 	set.StringVar(&f.pages, "pages", "off", "`hosts` to read pages of: off, listed or patterns. The pages are those "+
