@@ -83,10 +83,10 @@ func WithReplicas(replicas ...redis.UniversalClient) Option {
 	return func(c *config) { c.replicas = replicas }
 }
 
-// WithTTLLimit sets the longest TTL that is not a [inspect.LongTTL]. At least 1 ms.
+// WithTTLLimit sets the longest TTL that is not a [inspect.LongTTL]. It must be at least 1 ms.
 func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.rules.TTLLimit = d } }
 
-// WithHoldLimit sets how long one holder may have a lock before it is [inspect.HeldTooLong]. At least 1 ms.
+// WithHoldLimit sets how long one holder may have a lock before it is [inspect.HeldTooLong]. It must be at least 1 ms.
 //
 // The values of lockscope and ShedLock say since when a lock is held. Other locks count from when the Scanner first
 // saw their value, if the value identifies one holder; see "Holders" in the package documentation.
@@ -95,24 +95,24 @@ func WithTTLLimit(d time.Duration) Option { return func(c *config) { c.rules.TTL
 func WithHoldLimit(d time.Duration) Option { return func(c *config) { c.rules.HoldLimit = d } }
 
 // WithTermLimit sets how long one leader may have an election before that is [inspect.HeldTooLong]. Without it, or with
-// zero, leaders are not limited: one that renews its term for days is healthy. At least 1 ms.
+// zero, leaders are not limited: one that renews its term for days is healthy. Any other limit must be at least 1 ms.
 func WithTermLimit(d time.Duration) Option { return func(c *config) { c.rules.TermLimit = d } }
 
 // WithInterval sets the time from the end of one of Start's sweeps to the start of the next, give or take 10 % at
-// random. At least 1 ms.
+// random. It must be at least 1 ms.
 func WithInterval(d time.Duration) Option { return func(c *config) { c.interval = d } }
 
 // WithPageSize sets the COUNT of SCAN: about how many keys a server examines without serving other clients in
-// between. From 1 to 10,000. Without [WithPause], a sweep may use smaller pages.
+// between, from 1 to 10,000. Without [WithPause], a sweep may use smaller pages.
 func WithPageSize(n int) Option { return func(c *config) { c.scope.PageSize = n } }
 
 // WithPause sets how long the Scanner leaves a node alone after each page. Zero makes sweeps as fast, and as heavy
 // for other clients of the node, as possible.
 //
-// Without it, a sweep adapts to each node. Beside its pages it sends about 500 small commands a second, and compares
+// Without it, a sweep adapts to each node. Next to its pages it sends about 500 small commands a second, and compares
 // their latency with the latency while it rests. It goes as fast as it can while commands take at most 1.3 times as
-// long: first with smaller pages, then with pauses. At its slowest it takes as long as with [DefaultPause]. Listings
-// do not adapt: they use DefaultPause.
+// long. If they take longer, it first makes pages smaller, then adds pauses. At its slowest it takes as long as with
+// [DefaultPause]. Listings do not adapt: they use DefaultPause.
 func WithPause(d time.Duration) Option {
 	return func(c *config) { c.scope.Pause, c.scope.Adaptive = d, false }
 }
@@ -122,7 +122,7 @@ func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline 
 
 // WithConfirmAfter sets the time between the first and the second look within one sweep. A sweep with something to
 // confirm lasts that much longer. Zero looks again at once, and reports a lock between its SETNX and its EXPIRE as a
-// leak. At most half of the deadline.
+// leak. It must be at most half of the deadline.
 func WithConfirmAfter(d time.Duration) Option { return func(c *config) { c.confirmAfter = d } }
 
 // WithMaxFindings sets how many findings are kept, confirmed and pending ones together: the worst. The others are read
