@@ -81,7 +81,8 @@ func alertTiles(c config.Config, o resources.Objectives) []draw.Panel {
 				"Share of acquires in the time shown that waited at most %v s. Good: %s %% or more. If it is lower, "+
 					"find the resource in the table: holds or demand have grown.", o.Within, resources.Percent(o.Wait))),
 		draw.Tile("Leaked locks", "short", 0, draw.AnyIsBad(), draw.Now(leaks.FindingKeys("no_ttl")),
-			"Lock keys of any library without a TTL, confirmed by the scanner. A key on several nodes counts once. "+
+			"Lock keys of any library without a TTL, confirmed by the scanner. A key on several nodes counts once, "+
+				"and again for each further job that sweeps them. "+
 				"Good: 0. Callers that wait for one wait forever: see Leaks."),
 		draw.Tile("Scan age", "s", draw.Auto, draw.Steps(draw.Green, draw.At(stale/2, draw.Orange), draw.At(stale, draw.Red)),
 			draw.Now("max(time() - max by ($CLUSTER lock_node) ("+leaks.LastSuccess+"{I} > 0))"),

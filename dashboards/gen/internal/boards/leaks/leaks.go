@@ -59,7 +59,8 @@ func leakTiles(c config.Config) []draw.Panel {
 	stale := time.Duration(c.Alerts.ScannerStale).Seconds()
 	return []draw.Panel{
 		found("Without TTL", "no_ttl", draw.AnyIsBad(),
-			"Lock keys without a TTL, confirmed by a second look. A key on several nodes counts once. Good: 0. "+
+			"Lock keys without a TTL, confirmed by a second look. A key on several nodes counts once, "+
+				"and again for each further job that sweeps them. Good: 0. "+
 				"Callers that wait for one wait forever. `lockscope scan` names them, and `lockscope repair` gives "+
 				"them a TTL."),
 		found("TTL too long", "long_ttl", draw.AnyIsSuspicious(),
