@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -128,6 +129,11 @@ func (r *Started) Wait() Outcome {
 	select {
 	case <-r.Done():
 	case <-time.After(time.Minute):
+		_ = r.Signal(syscall.SIGABRT) // the log says then what each goroutine waits for
+		select {
+		case <-r.Done():
+		case <-time.After(10 * time.Second):
+		}
 		r.t.Fatalf("still running\n%s", r.Log())
 	}
 	return Outcome{Status: r.ExitCode(), Out: r.Out(), Err: r.Log()}
