@@ -75,8 +75,11 @@ func (s *system) look(ctx context.Context) (look inspect.Look, err error) {
 	return look, err
 }
 
-// held reads the locks that are held, on the connection of sweeps.
+// held reads the locks that are held, on the connection of sweeps. The deadline of a sweep is minutes, in which nobody
+// would learn that a server hangs.
 func (s *system) held(ctx context.Context) (all []inspect.HeldLock, err error) {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
 	err = s.looks.Ask(ctx, func(ctx context.Context, in inspect.Inspector) (err error) {
 		all, err = in.HeldLocks(ctx)
 		return err

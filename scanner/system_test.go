@@ -29,6 +29,7 @@ type looks struct {
 	onLook   func(asked int)
 	held     []inspect.HeldLock
 	deaf     error // to HeldLocks alone
+	hangs    bool  // HeldLocks does
 	repaired []string
 	closed   bool
 }
@@ -45,7 +46,11 @@ func (l *looks) Leaks(context.Context, *inspect.Rules) (inspect.Look, error) {
 	return l.now, l.err
 }
 
-func (l *looks) HeldLocks(context.Context) ([]inspect.HeldLock, error) {
+func (l *looks) HeldLocks(ctx context.Context) ([]inspect.HeldLock, error) {
+	if l.hangs {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	return l.held, cmp.Or(l.err, l.deaf)
 }
 
@@ -93,6 +98,20 @@ func wantSweep(t *testing.T, s *scanner.Scanner, confirmed, pending, resolved st
 			keys(r.Resolved), confirmed, pending, resolved)
 	}
 	return r
+}
+
+// TestSystemThatHangsAfterItsLeaks: a sweep whose server stops answering before its held locks are read ends within
+// seconds, so that the next one can say that the server is down.
+func TestSystemThatHangsAfterItsLeaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &looks{hangs: true}
+		s := ofSystem(t, l)
+		began := time.Now()
+		wantSweep(t, s, "", "", "")
+		if took := time.Since(began); took > 15*time.Second {
+			t.Errorf("the sweep took %v", took)
+		}
+	})
 }
 
 // TestSystemConfirms a finding that two looks show with the same identity, and resolves one that is gone.
