@@ -83,8 +83,8 @@ PROVED_TESTS    := TestDemoEmbedded TestDemoInterrupted TestDemoOnYourServersLea
                    TestCheckCompatible TestCheckIncompatible TestCheckRemoved \
                    TestMoreInBrowser TestHistoryInBrowser TestPolicyInBrowser \
                    TestRealLeastPrivilegeIsLeast TestRealReconfigureUnderLoad TestRealStarvedProcess \
-                   TestConformanceWithoutWakeUps TestFaultsLetNoTwoHold TestUsersNeedAllTheyHave
-PROVED_PARTLY   := ./lock/redlock ./lock/pglock
+                   TestConformanceWithoutWakeUps TestFaultsLetNoTwoHold TestUsersNeedAllTheyHave TestMemoryStopsGrowing
+PROVED_PARTLY   := ./lock/redlock ./lock/pglock ./exporter/observe
 MODULES          = GOWORK= $(GO) list -m -f '{{.Dir}}' | sed 's,^$(ROOT)/,,; s,^$(ROOT)$$,.,'
 
 empty :=
