@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -261,7 +262,9 @@ func TestContendedOnRedis(t *testing.T) {
 	must(t, got.lease.Release(t.Context()))
 	eventually(t, "three nodes have answered", func() bool { return len(stateOf(there).Nodes) == 3 }) // two are a quorum
 	s := stateOf(there)
-	if len(s.Slowest) != 2 || len(s.Slowest[0].Steps) < 3 {
+	// The second caller may have taken longer, and got the lock without asking a node.
+	asked := slices.ContainsFunc(s.Slowest, func(a state.Acquisition) bool { return len(a.Steps) >= 3 })
+	if len(s.Slowest) != 2 || !asked {
 		t.Errorf("nodes %+v, slowest %+v", s.Nodes, s.Slowest)
 	}
 	for _, n := range s.Nodes {
