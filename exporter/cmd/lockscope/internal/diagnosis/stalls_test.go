@@ -76,7 +76,7 @@ func TestRealNodeThatStalls(t *testing.T) {
 	asking.Go(func() { results = examine(t, usual, nodes) })
 	want(t, examine(t, strict, nodes), "latency", s.Addr(), inspect.Fail, "not answered within 100ms")
 	asking.Wait()
-	want(t, results, "latency", s.Addr(), inspect.Warn, "half of the node timeout")
+	want(t, results, "latency", s.Addr(), inspect.Warn, "p99") // above half of the node timeout; a busy machine adds to it
 	over()
 }
 
