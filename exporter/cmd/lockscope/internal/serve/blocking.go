@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -96,6 +97,11 @@ func (b *blocking) newest(parts []part) []part {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	parts = slices.Clone(parts)
+	if len(parts) == 0 { // the first listing of many keys takes minutes
+		for _, set := range slices.Sorted(maps.Keys(b.waits)) {
+			parts = append(parts, part{set: set})
+		}
+	}
 	for i := range parts {
 		p := &parts[i]
 		if w := b.waits[p.set]; w != nil && (p.Waits == nil || w.At.After(p.Waits.At)) {

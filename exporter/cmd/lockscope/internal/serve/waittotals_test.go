@@ -36,6 +36,9 @@ func TestWaitTotals(t *testing.T) {
 	if got := b.WaitTotals(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+	if parts := b.newest(nil); len(parts) != 1 || len(parts[0].Waits.Locks) != 2 {
+		t.Errorf("before the first listing the page has %+v", parts)
+	}
 	b.observe(t.Context(), ofOne(&listing.Waits{Read: 1, Of: 3, Graph: waitgraph.New()}), now.Add(time.Minute))
 	if got := b.WaitTotals(); got != want {
 		t.Errorf("after a look at one of three nodes: %+v, want %+v", got, want)
