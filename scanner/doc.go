@@ -56,7 +56,7 @@
 // Expired readers are not judged, although Redis keeps their fields until somebody asks for the lock. If there are more
 // readers than the scanner reads (see Cost), it judges only the key's TTL, and cannot repair.
 //
-// Slots of a semaphore are judged like locks. Queues, bars of waiting writers and tombstones expire, too. A queue or a
+// Slots of a semaphore are judged like locks. Queues, bars of waiting writers and tombstones also expire. A queue or a
 // bar that has lost its TTL blocks nobody: dead waiters are skipped, and each bar has its own expiry. A bar that ends
 // more than a day from now does not count.
 //
@@ -90,7 +90,7 @@
 //   - Each slot of a cluster was served by one node throughout.
 //
 // Keys of a moving slot are looked up on both sides. The report is still incomplete, because a key may have moved from
-// a node not yet read to one already read. A pattern that matches no key is a gap, too. If there are more findings than
+// a node not yet read to one already read. A pattern that matches no key is also a gap. If there are more findings than
 // [WithMaxFindings], the report keeps the worst and counts all.
 //
 // # Policy
@@ -119,7 +119,7 @@
 //     confirmation follows. This does not prove a single hold: a scheduler may take its lock again and again. The
 //     evidence says in how many reads the client had it, and [report.Finding].Inferred is true.
 //   - Constants, short texts, values shared by several keys, values longer than are read, and hashes whose size is
-//     unknown identify nobody. They count as one hold while their expiry does not change, and are Inferred, too.
+//     unknown identify nobody. They count as one hold while their expiry does not change, and are also Inferred.
 //     [report.NodeReport].Indistinct counts them.
 //
 // [report.NodeReport].Undated counts the locks whose age is unknown, which may be held for longer than the limit.

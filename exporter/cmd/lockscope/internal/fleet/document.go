@@ -101,12 +101,10 @@ func Merge(sets []Set, pages []Page, now time.Time) Document {
 	if len(sets) == 1 && sets[0].Name == "" {
 		unnamed, sets = only, []Set{{Name: only, Waits: sets[0].Waits, Votes: sets[0].Votes}}
 	}
+	d.Read = ReadAgo(sets, now)
 	for _, s := range sets {
 		if s.Waits == nil {
 			continue
-		}
-		if read := ago(s.Waits.At, now); d.Read == nil || *read > *d.Read {
-			d.Read = read
 		}
 		for _, text := range Deadlocks(s.Waits) {
 			if unnamed == "" {
@@ -121,6 +119,19 @@ func Merge(sets []Set, pages []Page, now time.Time) Document {
 		d.Resources = append(d.Resources, rows[i].document(unnamed))
 	}
 	return d
+}
+
+// ReadAgo is for how many seconds all waits are known that were read; nil: none were.
+func ReadAgo(sets []Set, now time.Time) (longest *float64) {
+	for _, s := range sets {
+		if s.Waits == nil {
+			continue
+		}
+		if read := ago(s.Waits.At, now); longest == nil || *read > *longest {
+			longest = read
+		}
+	}
+	return longest
 }
 
 // document leaves out the name of the only set.

@@ -170,16 +170,8 @@ func (b *blocking) appeared(ctx context.Context, p *part, now time.Time) {
 		}
 		b.known[of] = &seenDeadlock{since: now, missed: -1}
 		b.totals.Found++
-		b.log(p.set).ErrorContext(ctx, "deadlock", "cycle", of.text, "holders", holders(p.Waits, d))
+		inGroup(b.logger, p.set).ErrorContext(ctx, "deadlock", "cycle", of.text, "holders", holders(p.Waits, d))
 	}
-}
-
-// log is for a message about a set.
-func (b *blocking) log(set string) *slog.Logger {
-	if set == "" {
-		return b.logger
-	}
-	return b.logger.With("group", set)
 }
 
 // found is for how many seconds a deadlock has been known.
@@ -199,7 +191,7 @@ func (b *blocking) gone(ctx context.Context, unread map[string]bool, now time.Ti
 			d.missed = max(d.missed, 0)
 		} else if d.missed++; d.missed >= goneAfter {
 			delete(b.known, of)
-			b.log(of.set).InfoContext(ctx, "deadlock is over", "cycle", of.text, "after",
+			inGroup(b.logger, of.set).InfoContext(ctx, "deadlock is over", "cycle", of.text, "after",
 				now.Sub(d.since).Round(time.Millisecond))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -142,10 +143,7 @@ func (f *serveFlags) open(a *ui.App) (*sweeping, error) {
 
 // finish has the options of a group that only serve has.
 func (f *serveFlags) finish(a *ui.App, g *config.Group, interval time.Duration) ([]scanner.Option, error) {
-	logger := a.Logger
-	if g.Name != "" {
-		logger = logger.With("group", g.Name)
-	}
+	logger := inGroup(a.Logger, g.Name)
 	opts := []scanner.Option{
 		scanner.WithLogger(logger), scanner.WithInterval(interval), scanner.WithProgress(ui.NewProgressLog(logger).Report),
 	}
@@ -163,6 +161,14 @@ func (f *serveFlags) finish(a *ui.App, g *config.Group, interval time.Duration) 
 		return nil, fmt.Errorf("--elect: %w", err)
 	}
 	return append(opts, scanner.WithLocker(g.Locker, config.ElectResource)), nil
+}
+
+// inGroup is for messages about a group. The only one has no name.
+func inGroup(logger *slog.Logger, name string) *slog.Logger {
+	if name == "" {
+		return logger
+	}
+	return logger.With("group", name)
 }
 
 // locker takes the lock of --elect, which is held for as long as a process lives. It is not below lock:, where it would

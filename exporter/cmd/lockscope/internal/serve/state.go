@@ -96,7 +96,7 @@ func (s *stateView) State(ctx context.Context) state.State {
 	now := time.Now()
 	doc := state.State{
 		At: now, Instance: s.instance, Nodes: s.pings.state(now),
-		Waits: []state.WaitPoint{}, Slowest: []state.Acquisition{}, Read: readAgo(parts, now), // the holders are no newer
+		Waits: []state.WaitPoint{}, Slowest: []state.Acquisition{}, Read: fleet.ReadAgo(asSets(parts), now), // the holders are no newer
 	}
 	parts = s.blocking.newest(parts)
 	doc.Held, doc.Omitted.Held = held(parts)
@@ -118,18 +118,13 @@ func (s *stateView) State(ctx context.Context) state.State {
 	return doc
 }
 
-// readAgo is for how many seconds the waits of some set are known; nil: of none.
-func readAgo(parts []part, now time.Time) *float64 {
-	var first time.Time
-	for i := range parts {
-		if w := parts[i].Waits; w != nil && (first.IsZero() || w.At.Before(first)) {
-			first = w.At
-		}
+// asSets are the parts as the page of all processes reads them.
+func asSets(parts []part) []fleet.Set {
+	sets := make([]fleet.Set, len(parts))
+	for i, p := range parts {
+		sets[i] = fleet.Set{Name: p.set, Waits: p.Waits, Votes: p.votes}
 	}
-	if first.IsZero() {
-		return nil
-	}
-	return new(max(0, now.Sub(first)).Seconds())
+	return sets
 }
 
 // latest is the last listing of each set. It also asks for fresh ones, and waits for those if none were read lately.
@@ -251,13 +246,9 @@ func (v *fleetView) document(ctx context.Context) fleet.Document {
 	case <-ctx.Done():
 	}
 	parts := v.state.latest(ctx)
-	sets := make([]fleet.Set, len(parts))
-	for i, p := range parts {
-		sets[i] = fleet.Set{Name: p.set, Waits: p.Waits, Votes: p.votes}
-	}
 	pages, omitted := v.reader.Pages()
 	now := time.Now()
-	d := fleet.Merge(sets, pages, now)
+	d := fleet.Merge(asSets(parts), pages, now)
 	d.Instance, d.Omitted, d.Sets = v.state.instance, omitted, state.SetsOf(v.state.pings.state(now))
 	if err := unread(parts); err != nil {
 		d.Unknown = err.Error()
