@@ -33,19 +33,25 @@ func (s *spans) counts() (byName map[string]int, all, traces int) {
 	return byName, len(s.all), len(ids)
 }
 
-// TestSpansOfAPair limits an uncontended acquire and release on five nodes to eight spans.
+// TestSpansOfAPair: an uncontended acquire and release on five nodes make seven spans, or twelve with one for each release.
 func TestSpansOfAPair(t *testing.T) { synctest.Test(t, testSpansOfAPair) }
 
 func testSpansOfAPair(t *testing.T) {
-	for which, want := range map[instrument.NodeSpans]int{instrument.NodeSpansVotes: 7, instrument.NodeSpansAll: 12,
-		instrument.NodeSpansNone: 2} {
+	for name, c := range map[string]struct {
+		opt  instrument.Option
+		want int
+	}{
+		"votes": {instrument.WithNodeSpans(instrument.NodeSpansVotes), 7},
+		"all":   {instrument.WithNodeSpans(instrument.NodeSpansAll), 12},
+		"none":  {instrument.WithNodeSpans(instrument.NodeSpansNone), 2},
+		"slow":  {instrument.WithSlowNode(time.Nanosecond), 12}, // each release counts as slow
+	} {
 		s := new(spans)
-		l := wrap(t, locktest.NewFakes(t, 5)(t), instrument.WithTracerProvider(s.provider()),
-			instrument.WithNodeSpans(which))
+		l := wrap(t, locktest.NewFakes(t, 5)(t), instrument.WithTracerProvider(s.provider()), c.opt)
 		must(t, lock.Do(t.Context(), l, "order:1001", func(context.Context, lock.Lease) error { return nil }))
 		time.Sleep(time.Second) // in the bubble's time, until the last nodes have answered
-		if byName, all, traces := s.counts(); all != want || traces != 1 {
-			t.Errorf("%v: %d spans in %d traces, want %d in one: %v", which, all, traces, want, byName)
+		if byName, all, traces := s.counts(); all != c.want || traces != 1 {
+			t.Errorf("%s: %d spans in %d traces, want %d in one: %v", name, all, traces, c.want, byName)
 		}
 	}
 }

@@ -153,7 +153,8 @@ func WithNativeHistograms() Option {
 // WithNodeSpans selects the commands on nodes that get a span, instead of NodeSpansVotes.
 func WithNodeSpans(which NodeSpans) Option { return func(c *config) { c.nodeSpans = which } }
 
-// WithSlowNode sets the duration from which NodeSpansVotes treats a command as slow, instead of DefaultSlowNode.
+// WithSlowNode sets the duration from which NodeSpansVotes treats a command as slow, instead of DefaultSlowNode. Raise it
+// if nodes are in other regions, where each answer takes that long.
 func WithSlowNode(d time.Duration) Option { return func(c *config) { c.slowNode = d } }
 
 // WithSpanAttributes adds attributes to the spans lock.acquire, lock.extend and lock.release. Samplers see them. See
