@@ -262,3 +262,14 @@ func TestRunLeavesNothingBehind(t *testing.T) {
 	cmdtest.Must(t, syscall.Kill(far.Number("pid "), syscall.SIGKILL))
 	far.AwaitEnd()
 }
+
+// TestRunForgottenZombie: a process of the group has died, and its parent, which has left the group, does not wait for it.
+func TestRunForgottenZombie(t *testing.T) {
+	s := oneServer(t)
+	far := newLife(t)
+	r := cmdtest.Start(t, shell(s, "(exec 9>"+far.Path+"; sleep 600 9>&- & exec setsid sh -c 'echo pid $$. >&9; exec sleep 600') & "+
+		"sleep 0.5; exit 4", "--kill-after", "100ms")...)
+	far.Await("pid ")
+	t.Cleanup(func() { cmdtest.Must(t, syscall.Kill(far.Number("pid "), syscall.SIGKILL)); far.AwaitEnd() })
+	r.Wait().Want(t, 4, "left processes behind", "did not end within 100ms")
+}

@@ -151,7 +151,9 @@ func (s *supervisor) look() (over bool) {
 	s.guard()
 	switch {
 	case s.killed > 0:
-		return s.exited == nil && now-s.killed > afterKill
+		if s.exited == nil && now-s.killed > afterKill {
+			return true
+		}
 	case left <= s.Margin():
 		s.result.Lost = true
 		s.killNow(fmt.Sprintf("killed the command: its lock ends in %v", max(left, 0).Round(time.Millisecond)))
