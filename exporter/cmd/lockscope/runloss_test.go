@@ -5,6 +5,7 @@ package main
 import (
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -266,9 +267,9 @@ func TestRunLeavesNothingBehind(t *testing.T) {
 // TestRunForgottenZombie: a process of the group has died, and its parent, which has left the group, does not wait for it.
 func TestRunForgottenZombie(t *testing.T) {
 	s := oneServer(t)
-	far := newLife(t)
-	r := cmdtest.Start(t, shell(s, "(exec 9>"+far.Path+"; sleep 600 9>&- & exec setsid sh -c 'echo pid $$. >&9; exec sleep 600') & "+
-		"sleep 0.5; exit 4", "--kill-after", "100ms")...)
+	far, left := newLife(t), filepath.Join(t.TempDir(), "left")
+	r := cmdtest.Start(t, shell(s, "(exec 9>"+far.Path+"; sleep 600 9>&- & exec setsid sh -c 'echo pid $$. >&9; >"+left+
+		"; exec sleep 600') & until [ -e "+left+" ]; do sleep 0.05; done; exit 4", "--kill-after", "100ms")...)
 	far.Await("pid ")
 	t.Cleanup(func() { cmdtest.Must(t, syscall.Kill(far.Number("pid "), syscall.SIGKILL)); far.AwaitEnd() })
 	r.Wait().Want(t, 4, "left processes behind", "did not end within 100ms")
