@@ -38,13 +38,14 @@ var errFull = errors.New("out of memory: it refuses writes")
 
 // Judge says which nodes of one set may vote. set has an account for each node, an empty one for those that do not
 // answer. It is what a service would find with its first question, as far as INFO and markers show it: the configuration
-// that most nodes vote for counts as the services'.
-func Judge(set []Account, now time.Time) []Standing {
+// that most nodes vote for counts as the services'. services is how their guards are set: EvictionOK, NoEviction,
+// ByMarker and Off count.
+func Judge(set []Account, services Config, now time.Time) []Standing {
 	votes, ours, marked := make(map[Fingerprint]int), Fingerprint(""), false
 	for _, a := range set {
 		m, ok := ParseMarker(a.Marker)
 		marked = marked || ok
-		if ok && m.State == Voting && m.counts(redisinfo.Parse(a.Info), a.DB) {
+		if ok && m.State == Voting && m.counts(a, services) {
 			if votes[m.Fingerprint]++; votes[m.Fingerprint] > votes[ours] {
 				ours = m.Fingerprint
 			}
@@ -52,12 +53,12 @@ func Judge(set []Account, now time.Time) []Standing {
 	}
 	all := make([]Standing, len(set))
 	for i, a := range set {
-		if a.Info == "" || a.Err != nil {
+		if a.Info == "" || a.Err != nil || services.Off {
 			continue
 		}
-		all[i] = Standing{Known: true, Err: a.unfit()}
+		all[i] = Standing{Known: true, Err: a.unfit(services)}
 		if all[i].Err == nil && marked && len(set) >= EnforcedFrom {
-			all[i].remember(a, ours, now)
+			all[i].remember(a, services, ours, now)
 		}
 	}
 	return all
@@ -65,13 +66,13 @@ func Judge(set []Account, now time.Time) []Standing {
 
 // unfit is why a server may not vote whatever it remembers. One that reports no run_id has its identity in its marker,
 // if services accept that.
-func (a Account) unfit() error {
+func (a Account) unfit(services Config) error {
 	info := redisinfo.Parse(a.Info)
 	m, _ := ParseMarker(a.Marker)
-	if err := mustBeMaster(info, m.IsOf("")); err != nil {
+	if err := mustBeMaster(info, services.ByMarker || m.IsOf("")); err != nil {
 		return err
 	}
-	if err := mustKeepKeys(info, false); err != nil {
+	if err := mustKeepKeys(info, services.NoEviction); err != nil && !services.EvictionOK {
 		return err
 	}
 	if limit := info.Number("maxmemory"); limit > 0 && info.Number("used_memory") > limit {
@@ -81,10 +82,10 @@ func (a Account) unfit() error {
 }
 
 // remember judges the marker of a server that votes only with one.
-func (s *Standing) remember(a Account, ours Fingerprint, now time.Time) {
+func (s *Standing) remember(a Account, services Config, ours Fingerprint, now time.Time) {
 	m, ok := ParseMarker(a.Marker)
 	switch {
-	case !ok || !m.counts(redisinfo.Parse(a.Info), a.DB):
+	case !ok || !m.counts(a, services):
 		s.Quarantined = true
 	case m.State == Voting && m.Fingerprint != ours:
 		s.Err = fmt.Errorf("%w: %v", ErrOtherConfiguration, m.Fingerprint)
@@ -98,6 +99,7 @@ func (s *Standing) remember(a Account, ours Fingerprint, now time.Time) {
 
 // counts reports whether a marker says something about the server that has it. A change is finished or undone by who
 // began it, whatever became of the process meanwhile.
-func (m Marker) counts(info redisinfo.Info, db int) bool {
-	return m.State == Changing || m.IsOf(info.Incarnation()) && m.DB == strconv.Itoa(db)
+func (m Marker) counts(a Account, services Config) bool {
+	info := redisinfo.Parse(a.Info)
+	return m.State == Changing || m.IsOf(memoryOf(info.RunID(), info, services.EvictionOK)) && m.DB == strconv.Itoa(a.DB)
 }

@@ -52,7 +52,7 @@ func TestJudge(t *testing.T) {
 		"its quarantine is over": {Account{Info: infoOf("3"), Marker: quarantine(time.Hour)},
 			Standing{Known: true, Begun: true}},
 	} {
-		got := Judge([]Account{votes("1"), votes("2"), c.account}, now)
+		got := Judge([]Account{votes("1"), votes("2"), c.account}, Config{}, now)
 		if !errors.Is(got[2].Err, c.want.Err) || got[2].Votes() != (c.want.Err == nil && !c.want.Quarantined) {
 			t.Errorf("%s: %+v", name, got[2])
 		}
@@ -82,10 +82,36 @@ func TestJudgeWithoutVotes(t *testing.T) {
 		for i, m := range c.markers {
 			set = append(set, Account{Info: infoOf(fmt.Sprint(i)), Marker: m})
 		}
-		for _, s := range Judge(set, time.Now()) {
+		for _, s := range Judge(set, Config{}, time.Now()) {
 			if s.Votes() != c.want || s.Quarantined == c.want {
 				t.Errorf("%s: %+v", name, s)
 			}
+		}
+	}
+}
+
+// TestJudgeAsServicesDo: what the guards of the services accept is held against no node.
+func TestJudgeAsServicesDo(t *testing.T) {
+	evicts := []string{"maxmemory:1000", "maxmemory_policy:allkeys-lru", "evicted_keys:2"}
+	silent := strings.ReplaceAll(infoOf("1"), "maxmemory_policy", "other")
+	for name, c := range map[string]struct {
+		info     string
+		services Config
+	}{
+		"evicts":             {infoOf("1", evicts...), Config{EvictionOK: true}},
+		"reports no policy":  {silent, Config{NoEviction: true}},
+		"behind a proxy":     {"redis_version:7", Config{Off: true}},
+		"replica, not asked": {strings.Replace(infoOf("1"), "master", "slave", 1), Config{Off: true}},
+	} {
+		set := make([]Account, EnforcedFrom)
+		for i := range set {
+			set[i] = Account{Info: c.info, Marker: votingMarker("3:1:a", "1", 0)}
+		}
+		if barred := Judge(set, Config{}, time.Now())[0]; barred.Votes() {
+			t.Errorf("%s: a guard without options accepts it: %+v", name, barred)
+		}
+		if got := Judge(set, c.services, time.Now())[0]; !got.Votes() {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

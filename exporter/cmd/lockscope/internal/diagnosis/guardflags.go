@@ -6,6 +6,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 // otherServers is the heading of the flags.
@@ -54,4 +55,11 @@ func (g GuardFlags) Options() (opts []lock.Option) {
 		opts = append(opts, redlock.WithoutGuard())
 	}
 	return opts
+}
+
+// Judged is what guard.Judge takes into account.
+func (g GuardFlags) Judged() guard.Config {
+	return guard.Config{
+		EvictionOK: g.EvictingNodes, NoEviction: g.WithoutEviction, ByMarker: g.MarkerIdentity, Off: g.WithoutGuard,
+	}
 }

@@ -124,7 +124,7 @@ func markerText(ctx context.Context, c *redis.Client) (string, error) {
 }
 
 // Standings says which of the nodes may vote. A nil client is of a node that is not to be asked.
-func Standings(ctx context.Context, clients []*redis.Client) []guard.Standing {
+func Standings(ctx context.Context, clients []*redis.Client, services guard.Config) []guard.Standing {
 	accounts := make([]guard.Account, len(clients))
 	var asking sync.WaitGroup
 	for i, c := range clients {
@@ -133,7 +133,7 @@ func Standings(ctx context.Context, clients []*redis.Client) []guard.Standing {
 		}
 	}
 	asking.Wait()
-	return guard.Judge(accounts, time.Now())
+	return guard.Judge(accounts, services, time.Now())
 }
 
 // AccountOf asks a server what decides whether it may vote. Without marker it does not ask for that: a server of a

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -165,7 +166,7 @@ func forgetful(ctx context.Context, nodes []servers.Node, failed map[string]bool
 			clients[i] = n.Client.(*redis.Client)
 		}
 	}
-	for i, s := range diagnosis.Standings(ctx, clients) {
+	for i, s := range diagnosis.Standings(ctx, clients, guard.Config{}) {
 		if s.Quarantined {
 			names = append(names, nodes[i].Name)
 		}

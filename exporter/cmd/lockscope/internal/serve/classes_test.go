@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/live/state"
@@ -23,9 +24,13 @@ func TestVotesOfServers(t *testing.T) {
 	for _, s := range started {
 		nodes = append(nodes, openNodes(t, "redis://"+s.Addr())...)
 	}
-	pings := newPings(set{nodes: nodes})
+	pings := newPings(guard.Config{}, set{nodes: nodes})
 	pings.round(t.Context())
-	if got := pings.votes(t.Context())[""]; got != (fleet.Votes{Quorum: 2, Quarantined: 3}) {
+	votes := func() map[string]fleet.Votes {
+		pings.askVotes(t.Context())
+		return pings.votes
+	}
+	if got := votes()[""]; got != (fleet.Votes{Quorum: 2, Quarantined: 3}) {
 		t.Errorf("%+v", got)
 	}
 	wantStates(t, pings, state.NodeQuarantined, state.NodeQuarantined, state.NodeQuarantined)
@@ -39,18 +44,35 @@ func TestVotesOfServers(t *testing.T) {
 			cmdtest.Must(t, c.SlaveOf(t.Context(), host, port).Err())
 		}
 	}
-	if got := pings.votes(t.Context())[""]; got != (fleet.Votes{Quorum: 2, Quarantined: 2}) {
+	if got := votes()[""]; got != (fleet.Votes{Quorum: 2, Quarantined: 2}) {
 		t.Errorf("with a replica %+v", got)
 	}
+	wantStates(t, pings, state.NodeBarred, state.NodeQuarantined, state.NodeQuarantined)
 	cmdtest.Must(t, started[0].Kill())
 	pings.round(t.Context())
-	if got := pings.votes(t.Context())[""]; got != (fleet.Votes{Quorum: 2, Quarantined: 2}) {
+	if got := votes()[""]; got != (fleet.Votes{Quorum: 2, Quarantined: 2}) {
 		t.Errorf("with one down %+v", got)
 	}
 	wantStates(t, pings, state.NodeUp, state.NodeQuarantined, state.NodeQuarantined) // one failure is chance
 	pings.follow(set{name: "eu", nodes: nodes[:1]}, set{name: "us", nodes: nodes[1:]})
-	if got := pings.votes(t.Context()); got["eu"] != (fleet.Votes{Quorum: 1}) || got["us"] != (fleet.Votes{Quorum: 2, Voting: 2}) {
+	if got := votes(); got["eu"] != (fleet.Votes{Quorum: 1}) || got["us"] != (fleet.Votes{Quorum: 2, Voting: 2}) {
 		t.Errorf("of two sets %+v", got)
+	}
+}
+
+// TestVotesAsServicesCount: a server that evicts votes for services that accept that.
+func TestVotesAsServicesCount(t *testing.T) {
+	s := locktest.Servers(t, 1)[0]
+	cmdtest.Must(t, cmdtest.Admin(t, s).ConfigSet(t.Context(), "maxmemory", "100mb").Err())
+	cmdtest.Must(t, cmdtest.Admin(t, s).ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err())
+	for votes, services := range map[int]diagnosis.GuardFlags{0: {}, 1: {EvictingNodes: true}} {
+		pings := newPings(services.Judged(), set{nodes: openNodes(t, "redis://"+s.Addr())})
+		pings.round(t.Context())
+		pings.askVotes(t.Context())
+		if got := pings.votes[""]; got != (fleet.Votes{Quorum: 1, Voting: votes}) {
+			t.Errorf("%+v: %+v", services, got)
+		}
+		wantStates(t, pings, map[int]string{0: state.NodeBarred, 1: state.NodeUp}[votes])
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock/decorate"
@@ -19,6 +20,7 @@ import (
 
 const (
 	pingEvery   = 2 * time.Second
+	votesEvery  = 5 * time.Second
 	pingTimeout = time.Second
 	// connectTimeout is that of a ping that may have to connect first.
 	connectTimeout = inspect.DialTimeout + pingTimeout
@@ -26,9 +28,12 @@ const (
 
 // pings knows how the servers have answered over the last minute.
 type pings struct {
-	mu   sync.Mutex
-	sets []set
-	seen map[string]*health // by name; a map is replaced, not changed
+	services guard.Config // what their guards accept
+
+	mu    sync.Mutex
+	sets  []set
+	seen  map[string]*health     // by name; a map is replaced, not changed
+	votes map[string]fleet.Votes // of each set
 }
 
 // set is the nodes that vote together, or a system beside Redis.
@@ -72,7 +77,7 @@ type health struct {
 	known    decorate.NodeHealth
 	err      error // of the last call
 	answered time.Time
-	standing guard.Standing // at the last listing
+	standing guard.Standing // as askVotes found it
 }
 
 type ping struct {
@@ -81,8 +86,8 @@ type ping struct {
 	ok   bool
 }
 
-func newPings(sets ...set) *pings {
-	p := &pings{}
+func newPings(services guard.Config, sets ...set) *pings {
+	p := &pings{services: services}
 	p.follow(sets...)
 	return p
 }
@@ -112,13 +117,14 @@ func (p *pings) followed() ([]set, map[string]*health) {
 // loop pings all servers until ctx ends. A system beside Redis that hangs delays no ping of a node.
 func (p *pings) loop(ctx context.Context) {
 	var looping sync.WaitGroup
-	looping.Go(func() { repeat(ctx, p.round) })
-	looping.Go(func() { repeat(ctx, p.roundOfOthers) })
+	looping.Go(func() { repeat(ctx, pingEvery, p.round) })
+	looping.Go(func() { repeat(ctx, pingEvery, p.roundOfOthers) })
+	looping.Go(func() { repeat(ctx, votesEvery, p.askVotes) })
 	looping.Wait()
 }
 
-func repeat(ctx context.Context, do func(context.Context)) {
-	ticker := time.NewTicker(pingEvery)
+func repeat(ctx context.Context, every time.Duration, do func(context.Context)) {
+	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		do(ctx)
@@ -221,9 +227,13 @@ func (h *health) state(name string, now time.Time) state.Node {
 	if h.err != nil {
 		n.Error = h.err.Error()
 	}
-	if n.Up && h.standing.Quarantined {
+	switch {
+	case !n.Up:
+	case h.standing.Quarantined:
 		n.Up, n.State = false, state.NodeQuarantined
 		n.Error = "restarted or wiped: it may have forgotten locks, and does not vote yet"
+	case h.standing.Err != nil:
+		n.Up, n.State, n.Error = false, state.NodeBarred, h.standing.Err.Error()
 	}
 	return n
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/scanner"
 )
 
@@ -21,7 +22,7 @@ func TestReadyWithFewRights(t *testing.T) {
 	for rights, ready := range map[string]bool{"+info": true, "+get": false} {
 		cmdtest.Must(t, c.Do(t.Context(), "acl", "setuser", "few", "reset", "on", ">pw", "~lock:*", "+scan",
 			rights).Err())
-		pings := newPings(set{nodes: openNodes(t, "redis://few:pw@"+s.Addr())})
+		pings := newPings(guard.Config{}, set{nodes: openNodes(t, "redis://few:pw@"+s.Addr())})
 		cmdtest.Must(t, c.Do(t.Context(), "acl", "log", "reset").Err())
 		pings.round(t.Context())
 		err := pings.ready(t.Context())

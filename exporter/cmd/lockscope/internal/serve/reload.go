@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"os"
 	"os/signal"
@@ -95,9 +94,10 @@ func (s *sweeping) changed() string {
 	return ""
 }
 
-// reload reads everything again. Groups that would be the same go on as they are; the
-// others are ended before those that replace them begin. After an error all is as it was.
-func (s *sweeping) reload() error {
+// reload reads everything again. Groups that would be the same go on as they are; the others are ended before those that
+// replace them begin. It calls changed with the new groups. After an error all is as it was; left is what the old groups
+// could not end.
+func (s *sweeping) reload(changed func(config.Groups)) (left, err error) {
 	old := s.groups()
 	tried := s.stampsNow()
 	all, files, err := s.build(old)
@@ -106,17 +106,18 @@ func (s *sweeping) reload() error {
 	if err != nil {
 		s.files = tried // or the same error would come at every look
 		s.mu.Unlock()
-		return err
+		return nil, err
 	}
 	s.now, s.files, s.last.LastSuccess = all, files, time.Now()
 	s.mu.Unlock()
+	changed(all) // before the old clients are closed: a ping on one would count as a failure of its node
 	var gone config.Groups
 	for _, g := range old {
 		if !slices.Contains(all, g) {
 			gone = append(gone, g)
 		}
 	}
-	return errors.Join(gone.Close(), all.Start())
+	return gone.Close(), all.Start()
 }
 
 // loop reloads on SIGHUP, and when a file of a secret has changed, which it looks for every
@@ -142,13 +143,14 @@ func (s *sweeping) loop(ctx context.Context, a *ui.App, every time.Duration, cha
 		if why == "" {
 			continue
 		}
-		if err := s.reload(); err != nil {
-			a.Logger.ErrorContext(ctx, "reload failed: the old configuration stays in use", "why",
-				why,
-				"error", err)
+		left, err := s.reload(changed)
+		if err != nil {
+			a.Logger.ErrorContext(ctx, "reload failed: the old configuration stays in use", "why", why, "error", err)
 			continue
 		}
-		changed(s.groups())
+		if left != nil {
+			a.Logger.WarnContext(ctx, "reload: the old connections did not end cleanly", "why", why, "error", left)
+		}
 		a.Logger.InfoContext(ctx, "configuration reloaded", "why", why, "servers", s.groups().Servers())
 	}
 }
@@ -180,7 +182,7 @@ func (s *sweeping) read(do func(*part, *scanner.Scanner)) []part {
 	all := s.groups()
 	parts := make([]part, len(all))
 	for i, name := range all.Sets() {
-		parts[i].set = name
+		parts[i].set, parts[i].sources = name, len(all[i].Nodes)
 	}
 	all.Each(func(i int, g *config.Group) { do(&parts[i], g.Scanner) })
 	return parts

@@ -1,12 +1,15 @@
 package serve
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/config"
+	"github.com/lockscope/lockscope/lock"
 )
 
 // TestStampsTell whether a file was replaced, removed or written.
@@ -24,5 +27,23 @@ func TestStampsTell(t *testing.T) {
 	cmdtest.Must(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Minute)))
 	if got := s.changed(); got != path {
 		t.Error("it was written")
+	}
+}
+
+// closing fails when it is closed.
+type closing struct{ lock.Locker }
+
+var errClosing = errors.New("the connection did not end")
+
+func (closing) Close() error { return errClosing }
+
+// TestReloadThatCannotEndTheOld: the new groups are in use all the same, and pings follow them before the old ones end.
+func TestReloadThatCannotEndTheOld(t *testing.T) {
+	old, next := config.Groups{{Name: "old", Locker: closing{}}}, config.Groups{}
+	s := &sweeping{now: old, build: func(config.Groups) (config.Groups, stamps, error) { return next, nil, nil }}
+	followed := false
+	left, err := s.reload(func(config.Groups) { followed = true })
+	if !errors.Is(left, errClosing) || err != nil || !followed || !s.Reload().Successful {
+		t.Errorf("left %v, error %v, followed %v, %+v", left, err, followed, s.Reload())
 	}
 }

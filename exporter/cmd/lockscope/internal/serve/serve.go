@@ -188,7 +188,7 @@ func (f *serveFlags) locker(g *config.Group) (config.Locker, error) {
 
 // serve ends with the server, after ctx has ended or because it cannot listen.
 func (f *serveFlags) serve(ctx context.Context, a *ui.App, s *sweeping, pages fleet.Policy) error {
-	pings, blocking := newPings(setsOf(s.groups())...), newBlocking(a.Logger)
+	pings, blocking := newPings(f.guard.Judged(), setsOf(s.groups())...), newBlocking(a.Logger)
 	state := newStateView(s, pings, blocking)
 	view := newFleetView(state, pages)
 	srv, err := f.server(a, s, state, view)

@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -33,9 +34,10 @@ const (
 
 // part is what was read of one set.
 type part struct {
-	set string // empty: there is no other
+	set     string // empty: there is no other
+	sources int    // that were to be read: nodes, or 1 cluster; 0: a system beside Redis
 	listing.Listing
-	votes fleet.Votes // at the time of the listing
+	votes fleet.Votes // see voted
 	err   error       // why Waits were not read whole
 }
 
@@ -72,9 +74,9 @@ func (s *stateView) loop(ctx context.Context) {
 		}
 		parts := s.scanner.List(ctx, listing.Options{Order: listing.ByAge, Limit: live.DefaultMaxShown, Waits: true})
 		s.blocking.observe(ctx, parts, time.Now())
-		votes, took := s.pings.votes(ctx), time.Duration(0)
+		took := time.Duration(0)
 		for i := range parts {
-			parts[i].votes, took = votes[parts[i].set], max(took, parts[i].Reading)
+			took = max(took, parts[i].Reading)
 		}
 		s.mu.Lock()
 		s.parts, s.listed, s.reading = parts, time.Now(), took
@@ -98,7 +100,7 @@ func (s *stateView) State(ctx context.Context) state.State {
 		At: now, Instance: s.instance, Nodes: s.pings.state(now),
 		Waits: []state.WaitPoint{}, Slowest: []state.Acquisition{}, Read: fleet.ReadAgo(asSets(parts), now), // the holders are no newer
 	}
-	parts = s.blocking.newest(parts)
+	parts = s.pings.voted(s.blocking.newest(parts))
 	doc.Held, doc.Omitted.Held = held(parts)
 	doc.Waiting, doc.Omitted.Waiting = waiters(parts)
 	for i := range parts {
@@ -112,7 +114,7 @@ func (s *stateView) State(ctx context.Context) state.State {
 		}
 	}
 	doc.CountSlots()
-	if err := unread(parts); err != nil {
+	if err := errors.Join(unlisted(parts), unread(parts)); err != nil {
 		doc.Unread = err.Error()
 	}
 	return doc
@@ -245,12 +247,12 @@ func (v *fleetView) document(ctx context.Context) fleet.Document {
 	case <-v.first:
 	case <-ctx.Done():
 	}
-	parts := v.state.latest(ctx)
+	parts := v.state.pings.voted(v.state.latest(ctx))
 	pages, omitted := v.reader.Pages()
 	now := time.Now()
 	d := fleet.Merge(asSets(parts), pages, now)
 	d.Instance, d.Omitted, d.Sets = v.state.instance, omitted, state.SetsOf(v.state.pings.state(now))
-	if err := unread(parts); err != nil {
+	if err := errors.Join(unlisted(parts), unread(parts)); err != nil {
 		d.Unknown = err.Error()
 	}
 	return d

@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/cmdtest"
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/live/state"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner"
@@ -64,7 +66,7 @@ func (r oneReading) List(context.Context, listing.Options) []part {
 func TestThePageTellsAgesOfWhenItWasRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := oneReading{held: 7 * time.Second, waits: 20 * time.Millisecond, pass: 100 * time.Millisecond}
-		s := newStateView(r, newPings(), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
+		s := newStateView(r, newPings(guard.Config{}), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
 		ctx, stop := context.WithCancel(t.Context())
 		var looping sync.WaitGroup
 		looping.Go(func() { s.loop(ctx) })
@@ -107,7 +109,7 @@ func (r slowReading) List(ctx context.Context, o listing.Options) []part {
 func TestThePageIsFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := slowReading{oneReading{held: time.Second, waits: time.Second, pass: 10 * time.Millisecond}, new(atomic.Int64)}
-		s := newStateView(r, newPings(), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
+		s := newStateView(r, newPings(guard.Config{}), newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
 		ctx, stop := context.WithCancel(t.Context())
 		var looping sync.WaitGroup
 		looping.Go(func() { s.loop(ctx) })
@@ -131,6 +133,21 @@ func TestThePageIsFresh(t *testing.T) {
 		}
 		if len(got.Deadlocks) != 1 {
 			t.Errorf("%d deadlocks, want the one that was logged", len(got.Deadlocks))
+		}
+	})
+}
+
+// TestVotesAreNoOlderThanTheirQuestion: the listing of many keys is minutes old when a set loses its quorum.
+func TestVotesAreNoOlderThanTheirQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPings(guard.Config{})
+		s := newStateView(oneReading{}, p, newBlocking(slog.New(slog.NewTextHandler(io.Discard, nil))))
+		s.parts, s.listed, s.reading = oneReading{}.List(t.Context(), listing.Options{}), time.Now(), time.Hour
+		for class, votes := range map[string]fleet.Votes{"holder": {Quorum: 2, Voting: 3}, "no_quorum": {Quorum: 2, Voting: 1}} {
+			p.votes = map[string]fleet.Votes{"": votes}
+			if got := s.State(t.Context()).Waiting; len(got) != 1 || got[0].Class != class {
+				t.Errorf("%+v: %+v, want the class %s", votes, got, class)
+			}
 		}
 	})
 }

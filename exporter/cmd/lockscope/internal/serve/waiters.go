@@ -23,7 +23,47 @@ import (
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
-var errNotYet = errors.New("waiters have not been read yet")
+var (
+	errNotYet    = errors.New("waiters have not been read yet")
+	errNotListed = errors.New("locks have not been read yet")
+	errCutShort  = errors.New("the time for a listing was over before all keys were read")
+)
+
+// unlisted is why held locks may be missing from the listings; nil if none can be.
+func unlisted(parts []part) error {
+	var why []error
+	for i := range parts {
+		why = append(why, inSet(parts[i].set, parts[i].unlisted()))
+	}
+	return errors.Join(why...)
+}
+
+func (p *part) unlisted() error {
+	if p.Started.IsZero() {
+		return errNotListed
+	}
+	missing, why := 0, error(nil)
+	for _, n := range p.Nodes {
+		if n.Truncated {
+			missing, why = missing+1, errors.Join(why, n.Err)
+		}
+	}
+	switch {
+	case missing == 0, p.sources > 1 && missing <= p.sources/2: // a held lock is on one of the others, too
+		return nil
+	case why == nil:
+		why = errCutShort
+	}
+	return fmt.Errorf("held locks may be missing: %w", why)
+}
+
+// inSet is an error with the name of the set, if it has one.
+func inSet(set string, err error) error {
+	if err == nil || set == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", set, err)
+}
 
 // unread is why some waiters are unknown; nil if all are known.
 func unread(parts []part) error {
@@ -32,11 +72,7 @@ func unread(parts []part) error {
 	}
 	var why []error
 	for i := range parts {
-		err := unreadWaits(parts[i].Waits)
-		if set := parts[i].set; err != nil && set != "" {
-			err = fmt.Errorf("%s: %w", set, err)
-		}
-		why = append(why, err)
+		why = append(why, inSet(parts[i].set, unreadWaits(parts[i].Waits)))
 	}
 	return errors.Join(why...)
 }
@@ -121,8 +157,8 @@ func blocker(l *listing.Lock) *state.Blocker {
 // classOf is why the processes in the queue of a lock wait.
 func classOf(v fleet.Votes, l *listing.Lock) string { return string(v.Class(l != nil && l.Held())) }
 
-// votes asks the nodes of each set that answered their last ping. One that was not pinged yet counts as one of them.
-func (p *pings) votes(ctx context.Context) map[string]fleet.Votes {
+// askVotes asks the nodes of each set that answered their last ping. One that was not pinged yet counts as one of them.
+func (p *pings) askVotes(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	sets, _ := p.followed()
@@ -136,7 +172,20 @@ func (p *pings) votes(ctx context.Context) map[string]fleet.Votes {
 	for i := range sets {
 		votes[sets[i].name] = all[i]
 	}
-	return votes
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.votes = votes
+}
+
+// voted are the parts with the votes of the last questions: a listing of many keys is older by minutes.
+func (p *pings) voted(parts []part) []part {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	parts = slices.Clone(parts)
+	for i := range parts {
+		parts[i].votes = p.votes[parts[i].set]
+	}
+	return parts
 }
 
 func (p *pings) votesOf(ctx context.Context, nodes []servers.Node) (v fleet.Votes) {
@@ -148,7 +197,7 @@ func (p *pings) votesOf(ctx context.Context, nodes []servers.Node) (v fleet.Vote
 		}
 	}
 	v.Quorum = min(len(nodes), len(nodes)/2+1)
-	standings := diagnosis.Standings(ctx, clients)
+	standings := diagnosis.Standings(ctx, clients, p.services)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, s := range standings {

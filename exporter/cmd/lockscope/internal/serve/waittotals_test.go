@@ -10,6 +10,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
 	"github.com/lockscope/lockscope/lock/waitgraph"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -67,7 +68,7 @@ func (answering) Ping(context.Context) error { return nil }
 
 // TestNotReadyBeforeAnAnswer: a server that was not asked yet proves nothing.
 func TestNotReadyBeforeAnAnswer(t *testing.T) {
-	p := newPings(set{other: answering{}})
+	p := newPings(guard.Config{}, set{other: answering{}})
 	if err := p.ready(t.Context()); err == nil {
 		t.Error("ready before anybody was asked")
 	}

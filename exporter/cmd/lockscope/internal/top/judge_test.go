@@ -80,7 +80,7 @@ func TestJudge(t *testing.T) {
 		for i := range nodes {
 			nodes[i] = &node{name: fmt.Sprint(i), client: redis.NewClient(&redis.Options{})}
 		}
-		got := judge(nodes, []health{votes("1"), votes("2"), c.last}, time.Now())
+		got := judge(nodes, []health{votes("1"), votes("2"), c.last}, guard.Config{}, time.Now())
 		for _, n := range nodes {
 			_ = n.client.Close()
 		}

@@ -107,7 +107,7 @@ type silentError struct{ after time.Duration }
 func (e *silentError) Error() string { return "no answer within " + e.after.String() }
 
 // judge says which nodes are up, quarantined, barred or down. The guard decides which may vote.
-func judge(nodes []*node, all []health, now time.Time) []screen.Node {
+func judge(nodes []*node, all []health, services guard.Config, now time.Time) []screen.Node {
 	accounts := make([]guard.Account, len(nodes))
 	for i, h := range all {
 		if h.err == nil {
@@ -115,7 +115,7 @@ func judge(nodes []*node, all []health, now time.Time) []screen.Node {
 		}
 	}
 	judged := make([]screen.Node, len(nodes))
-	for i, s := range guard.Judge(accounts, now) {
+	for i, s := range guard.Judge(accounts, services, now) {
 		h := &all[i]
 		judged[i] = screen.Node{Name: nodes[i].name, Answered: h.answered, Latency: h.latency, Slowest: h.slowest}
 		judged[i].State, judged[i].Why = h.stateOf(s)

@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/listing"
@@ -22,28 +23,30 @@ import (
 
 // redisSet is the nodes of one Redlock, one server, or one cluster. Only its task uses it, save for suggestions.
 type redisSet struct {
-	called  string
-	timeout time.Duration
-	clients []servers.Node
-	cluster *redis.ClusterClient // nil unless the set is one
-	nodes   []*node
-	scanner *scanner.Scanner
-	watch   *scanner.Watch
-	probes  sync.WaitGroup
+	called   string
+	timeout  time.Duration
+	services guard.Config // what the services' guards accept
+	clients  []servers.Node
+	cluster  *redis.ClusterClient // nil unless the set is one
+	nodes    []*node
+	scanner  *scanner.Scanner
+	watch    *scanner.Watch
+	probes   sync.WaitGroup
 
 	mu        sync.Mutex
 	suggested []string
 }
 
 // newRedisSet closes the nodes after an error.
-func newRedisSet(name string, nodes []servers.Node, globs []string, timeout time.Duration) (*redisSet, error) {
+func newRedisSet(name string, nodes []servers.Node, globs []string, timeout time.Duration,
+	services guard.Config) (*redisSet, error) {
 	of, err := scanner.New(servers.Clients(nodes), scanner.WithPatterns(globs...),
 		scanner.WithNodeNames(servers.Names(nodes)...))
 	if err != nil {
 		servers.Release(nodes)
 		return nil, err
 	}
-	s := &redisSet{called: name, timeout: timeout, clients: nodes, scanner: of, watch: of.Watch(timeout)}
+	s := &redisSet{called: name, timeout: timeout, services: services, clients: nodes, scanner: of, watch: of.Watch(timeout)}
 	for _, c := range nodes {
 		switch client := c.Client.(type) {
 		case *redis.ClusterClient:
@@ -77,7 +80,7 @@ func (s *redisSet) first() answer {
 	for i := range health {
 		health[i].err = errNotYet
 	}
-	set.Nodes = judge(s.nodes, health, time.Now())
+	set.Nodes = judge(s.nodes, health, s.services, time.Now())
 	return set
 }
 
@@ -94,7 +97,7 @@ func (s *redisSet) read(ctx context.Context) answer {
 		return set
 	}
 	all := s.probeAll(ctx)
-	set.Nodes = judge(s.nodes, all, time.Now())
+	set.Nodes = judge(s.nodes, all, s.services, time.Now())
 	var silent []string
 	for i, n := range s.nodes {
 		if all[i].err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/fleet"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 var (
@@ -22,7 +23,7 @@ var (
 
 // open makes the source of everything that flags and the configuration file name. It connects to nothing yet.
 func (f *topFlags) open(a *ui.App) (src *Source, err error) {
-	o := &opening{timeout: f.timeout}
+	o := &opening{timeout: f.timeout, services: f.guard.Judged()}
 	defer func() {
 		if err != nil {
 			o.close()
@@ -129,6 +130,7 @@ func (f *topFlags) globsOf(file *config.File, g *config.FileGroup) []string {
 // opening collects what is to be read.
 type opening struct {
 	timeout      time.Duration // of one question to a Redis node
+	services     guard.Config  // what the services' guards accept
 	sets, beside []system      // of Redis, and the other systems
 }
 
@@ -142,7 +144,7 @@ func (o *opening) close() {
 
 // redis adds one set of Redis nodes, which it closes after an error. globs are of lock keys; there is at least one.
 func (o *opening) redis(name string, nodes []servers.Node, globs []string) error {
-	set, err := newRedisSet(name, nodes, globs, o.timeout)
+	set, err := newRedisSet(name, nodes, globs, o.timeout, o.services)
 	if err == nil {
 		o.sets = append(o.sets, set)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/top/screen"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
@@ -39,6 +40,7 @@ const (
 
 type topFlags struct {
 	servers  servers.Flags
+	guard    diagnosis.GuardFlags
 	config   string
 	prefixes []string
 	filter   string
@@ -70,6 +72,7 @@ func Command(a *ui.App) *cobra.Command {
 		"configuration `file` with groups of servers: see \"lockscope help config\"")
 	ui.Group(set, ui.Servers, "config")
 	f.servers.Register(set)
+	f.guard.Register(set)
 	set.StringArrayVar(&f.prefixes, "prefix", nil,
 		"locks whose keys begin with this `text` (default "+lock.DefaultPrefix+"). Repeat it for several")
 	set.StringVar(&f.filter, "filter", "", "only locks with this `text` in their name, holder or waiters")
