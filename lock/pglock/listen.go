@@ -1,6 +1,7 @@
 package pglock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,11 +20,15 @@ const channelPrefix = "lockscope:"
 const (
 	firstRetry = 50 * time.Millisecond
 	lastRetry  = 5 * time.Second
+	// heartbeat is how long the connection may be silent before the server is asked whether it is still the primary. A host
+	// that is gone closes no connection, and a primary that was demoted keeps those that it has.
+	heartbeat = 5 * time.Second
 )
 
 // listener has one connection, on which a waiter is notified of its turn.
 type listener struct {
 	config *pgx.ConnConfig
+	before func(context.Context, *pgx.ConnConfig) error // the pool's BeforeConnect, for credentials that change; may be nil
 	life   context.Context
 	end    context.CancelFunc
 	done   sync.WaitGroup
@@ -31,11 +36,14 @@ type listener struct {
 	mu     sync.Mutex
 	ready  chan struct{} // closed once it listens; nil before the first subscribe
 	pooler chan struct{} // closed once a pooler is detected: listening is useless then
+	broken error         // why the last connection ended
 }
 
-func newListener(config *pgx.ConnConfig) *listener {
+func newListener(config *pgx.ConnConfig, before func(context.Context, *pgx.ConnConfig) error) *listener {
+	config = config.Copy()
+	limitConnect(config)
 	life, end := context.WithCancel(context.Background())
-	return &listener{config: config.Copy(), life: life, end: end, pooler: make(chan struct{})}
+	return &listener{config: config, before: before, life: life, end: end, pooler: make(chan struct{})}
 }
 
 // errPooler means that notifications for this connection may go to another.
@@ -63,7 +71,10 @@ func (l *listener) subscribe(ctx context.Context, waiterID string, wake func(key
 	case <-l.pooler:
 		return errPooler
 	case <-ctx.Done():
-		return classify(ctx.Err())
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		// It says nothing of the commands, which have connections of their own.
+		return fmt.Errorf("%w: listening: %w", driver.ErrUnheard, classify(cmp.Or(l.broken, ctx.Err())))
 	}
 }
 
@@ -72,10 +83,14 @@ func (l *listener) listen(waiterID string, wake func(key string), ready func()) 
 	pause := firstRetry
 	for l.life.Err() == nil {
 		began := time.Now()
-		if errors.Is(l.session(waiterID, wake, ready), errPooler) {
+		err := l.session(waiterID, wake, ready)
+		if errors.Is(err, errPooler) {
 			close(l.pooler)
 			return
 		}
+		l.mu.Lock()
+		l.broken = err
+		l.mu.Unlock()
 		if time.Since(began) > lastRetry {
 			pause = firstRetry
 		}
@@ -91,7 +106,13 @@ func (l *listener) listen(waiterID string, wake func(key string), ready func()) 
 
 // session listens on one connection until it breaks.
 func (l *listener) session(waiterID string, wake func(key string), ready func()) error {
-	conn, err := pgx.ConnectConfig(l.life, l.config)
+	config := l.config.Copy()
+	if l.before != nil {
+		if err := l.before(l.life, config); err != nil {
+			return err
+		}
+	}
+	conn, err := pgx.ConnectConfig(l.life, config)
 	if err != nil {
 		return err
 	}
@@ -110,12 +131,34 @@ func (l *listener) session(waiterID string, wake func(key string), ready func())
 	ready()
 	wake("")
 	for {
-		notification, err := conn.WaitForNotification(l.life)
-		if err != nil {
+		ctx, cancel := context.WithTimeout(l.life, heartbeat)
+		notification, err := conn.WaitForNotification(ctx)
+		late := ctx.Err() != nil
+		cancel()
+		switch {
+		case err == nil:
+			wake(notification.Payload)
+		case !late || l.life.Err() != nil:
 			return err
+		default:
+			if err := l.stillPrimary(conn); err != nil {
+				return err
+			}
 		}
-		wake(notification.Payload)
 	}
+}
+
+// stillPrimary is an error if the server does not answer, or may not write: then another one notifies.
+func (l *listener) stillPrimary(conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(l.life, heartbeat)
+	defer cancel()
+	var readOnly bool
+	err := conn.QueryRow(ctx, "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool", noPrepare).
+		Scan(&readOnly)
+	if err == nil && readOnly {
+		return driver.ErrReplica
+	}
+	return err
 }
 
 // close ends the connection and waits for it.

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lockscope/lockscope/lock/driver"
@@ -44,13 +43,13 @@ type node struct {
 
 var _ driver.BlockingNode = (*node)(nil)
 
-func newNode(name string, pool *pool, listen *pgx.ConnConfig, s settings, base *engine.Settings) *node {
+func newNode(name string, pool *pool, listener *listener, s settings, base *engine.Settings) *node {
 	n := &node{
 		name: name, pool: pool, calls: callsOf(s.schema), memory: base.MaxTTL, timeout: base.LongestNodeTimeout(),
 		enforced: s.enforced,
 	}
 	if !s.poll {
-		n.listener = newListener(listen)
+		n.listener = listener
 	}
 	n.pruner = startPruner(n)
 	return n

@@ -51,12 +51,14 @@ func newEngine(config *pgxpool.Config, opts []lock.Option) (*engine.Engine, erro
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	listen := config.ConnConfig.Copy()
+	listen, before := config.ConnConfig, config.BeforeConnect
 	if s.listen != "" {
+		before = nil
 		if listen, err = pgx.ParseConfig(s.listen); err != nil {
 			return nil, fmt.Errorf("%w: WithListener: %w", lock.ErrInvalidOption, err)
 		}
 	}
+	listener := newListener(listen, before)
 	name := nameOf(config.ConnConfig)
 	pool, err := openPool(config, s.connections)
 	if err != nil {
@@ -64,7 +66,7 @@ func newEngine(config *pgxpool.Config, opts []lock.Option) (*engine.Engine, erro
 	}
 	base.Namespace = config.ConnConfig.Database + "|" + s.schema
 	base.Servers = []string{name}
-	n := newNode(base.NodeName(0, name), pool, listen, s, base)
+	n := newNode(base.NodeName(0, name), pool, listener, s, base)
 	e, err := base.NewEngine([]driver.Node{engine.Async(n)})
 	if err != nil {
 		return nil, errors.Join(err, n.Close())

@@ -30,9 +30,7 @@ func openPool(config *pgxpool.Config, connections int32) (*pool, error) {
 	config.MaxConns, config.MinConns, config.MinIdleConns = connections, 0, 1
 	c := config.ConnConfig
 	c.DefaultQueryExecMode, c.StatementCacheCapacity, c.DescriptionCacheCapacity = noPrepare, 0, 0
-	if c.ConnectTimeout <= 0 || c.ConnectTimeout > connectTimeout {
-		c.ConnectTimeout = connectTimeout
-	}
+	limitConnect(c)
 	d := &dials{open: make(map[net.Conn]struct{})}
 	dial := c.DialFunc
 	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -52,6 +50,12 @@ func openPool(config *pgxpool.Config, connections int32) (*pool, error) {
 	}
 	p, err := pgxpool.NewWithConfig(context.Background(), config)
 	return &pool{p, d}, err
+}
+
+func limitConnect(c *pgx.ConnConfig) {
+	if c.ConnectTimeout <= 0 || c.ConnectTimeout > connectTimeout {
+		c.ConnectTimeout = connectTimeout
+	}
 }
 
 // close cuts the dials, so it does not wait for a server that hangs.
