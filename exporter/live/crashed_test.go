@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -120,4 +121,52 @@ func TestALeaseThatMissesItsRenewals(t *testing.T) {
 		_ = lease.Release(t.Context())
 		must(t, untold.Release(t.Context()))
 	})
+}
+
+// TestALeaseThatIsReleasedAfterItsEnd was not lost: its holder gave it back. It was if the nodes did not answer.
+func TestALeaseThatIsReleasedAfterItsEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		waits  time.Duration // after the grant: when somebody begins to wait. The lease ends after two seconds
+		outage bool          // during the release
+	}{
+		"waited for":             {time.Second, false},
+		"waited for since":       {3 * time.Second, false},
+		"as no node can be told": {time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				nodes, board := memlock.NewNodes(3), newBoard(t)
+				l, waits := newMemory(t, board, nodes, "orders/1"), newMemory(t, board, nodes, "stock/2")
+				next := make(chan (<-chan acquisition), 1)
+				ctx, cancel := context.WithCancel(t.Context())
+				err := lock.Do(ctx, l, "order", func(context.Context, lock.Lease) error {
+					time.AfterFunc(2*time.Second, cancel)
+					settle(c.waits)
+					next <- acquireAsync(t.Context(), waits, "order")
+					settle(4*time.Second - c.waits)
+					if c.outage {
+						nodes.NoQuorum()
+					}
+					return nil
+				})
+				if (err != nil) != c.outage {
+					t.Errorf("released: %v", err)
+				}
+				nodes.Recover()
+				got := <-<-next
+				must(t, got.err)
+				settle(time.Second)
+				must(t, got.lease.Release(t.Context()))
+				var of []state.Tenure
+				for _, h := range holdsOf(stateOf(board)) {
+					if h.Holder == "orders/1" {
+						of = append(of, h)
+					}
+				}
+				if len(of) != 1 || of[0].Unreleased != c.outage || !c.outage && !near(of[0].Took, 4) {
+					t.Errorf("it held the lock for four seconds; the history has %+v", of)
+				}
+			})
+		})
+	}
 }

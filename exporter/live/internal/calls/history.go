@@ -71,6 +71,17 @@ func (h *history) add(t tenure) {
 	h.next = (h.next + 1) % len(h.tenures)
 }
 
+// release ends the tenure of a lost lease. There is none if nobody waited for the lease before it was lost.
+func (h *history) release(ended tenure) {
+	for i := range h.tenures {
+		if t := &h.tenures[i]; t.kept && t.instance == ended.instance && t.since.Equal(ended.since) {
+			t.kept, t.until = false, ended.until
+			return
+		}
+	}
+	h.add(ended)
+}
+
 // addTold records a holder that a refusal named: one in another process, or a lease of the Board that ended without a
 // release.
 func (h *history) addTold(held *lock.HeldError, elsewhere bool, now time.Time) {

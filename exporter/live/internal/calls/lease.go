@@ -20,7 +20,6 @@ type Lease struct {
 	decorate.Lease
 	returned bool      // Acquire has
 	HeldAt   time.Time // when it was acquired
-	lost     bool      // it ended without a release; guarded by the shard's mutex
 
 	entry // guarded by the shard's mutex
 }
@@ -33,7 +32,7 @@ var (
 // Failed ends a call that got no lease.
 func (m *Lease) Failed(err error, opts []lock.AcquireOption) {
 	m.returned = true
-	m.shard.drop(m)
+	m.shard.drop(m, false)
 	m.finish(err, m.failure(err, opts))
 }
 
@@ -53,7 +52,7 @@ func (m *Lease) Acquired(inner lock.Lease) *Lease {
 // Abandoned forgets a call that neither failed nor acquired, because it panicked or ended its goroutine.
 func (m *Lease) Abandoned() {
 	if !m.returned {
-		m.shard.drop(m)
+		m.shard.drop(m, false)
 		m.abandon()
 	}
 }
@@ -70,36 +69,38 @@ func (m *Lease) Extend(ctx context.Context) error {
 }
 
 // Release implements lock.Lease. The lease leaves the Board before it is released, because somebody else may hold the
-// lock from then on.
+// lock from then on. If its context ended earlier, it has left already, and the nodes keep the lock until this release.
 func (m *Lease) Release(ctx context.Context) error {
-	if m.StartRelease() {
-		m.end()
+	if !m.StartRelease() || m.end(false) {
+		return m.Next().Release(ctx)
 	}
-	return m.Next().Release(ctx)
+	now := time.Now()
+	err := m.Next().Release(ctx)
+	if err == nil {
+		m.shard.released(m, now)
+	}
+	return err
 }
 
 // Ended implements decorate.Ender for a lease that ended without a release.
-func (m *Lease) Ended(context.Context, error) {
-	m.shard.mu.Lock()
-	m.lost = true
-	m.shard.mu.Unlock()
-	m.end()
-}
+func (m *Lease) Ended(context.Context, error) { m.end(true) }
 
-// end makes the lease leave the Board, and records it.
-func (m *Lease) end() {
-	if m.shard.drop(m) {
+// end makes the lease leave the Board, and records it. It reports whether the lease was there.
+func (m *Lease) end(lost bool) bool {
+	held := m.shard.drop(m, lost)
+	if held {
 		m.recordLease()
 	}
+	return held
 }
 
-// tenure is that of a lease that ends now. The shard's mutex must be held.
-func (m *Lease) tenure(now time.Time) tenure {
+// tenure is that of a lease that ends now. kept: without a release.
+func (m *Lease) tenure(now time.Time, kept bool) tenure {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return tenure{
 		instance: m.Owner.Instance, callSite: m.from().CallSite, trace: text.TraceID(m.Trace),
-		since: m.HeldAt, until: now, kept: m.lost,
+		since: m.HeldAt, until: now, kept: kept,
 	}
 }
 

@@ -38,18 +38,27 @@ func (s *shard) hold(m *Lease) {
 
 // drop removes m, and reports whether it was held; a second call does nothing. It remembers a holder whose resource
 // somebody has waited for.
-func (s *shard) drop(m *Lease) (held bool) {
+func (s *shard) drop(m *Lease, lost bool) (held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	held = m.in == &s.held
 	if held && len(s.histories) > 0 {
 		if h := s.histories[m.ID()]; h != nil {
-			h.add(m.tenure(time.Now()))
+			h.add(m.tenure(time.Now(), lost))
 		}
 	}
 	s.waiting.remove(m)
 	s.held.remove(m)
 	return held
+}
+
+// released corrects what drop remembers of a lost lease that was released later.
+func (s *shard) released(m *Lease, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.histories[m.ID()]; h != nil {
+		h.release(m.tenure(now, false))
+	}
 }
 
 // of returns copies of its lists.
