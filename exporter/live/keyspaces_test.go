@@ -7,6 +7,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/memlock"
+	"github.com/lockscope/lockscope/lock/redlock"
 )
 
 // crossing holds one lock and waits for another.
@@ -85,5 +86,47 @@ func TestEnginesOfOneNameOnOtherKeysAreNoDeadlock(t *testing.T) {
 				must(t, order.Release(t.Context()))
 			})
 		})
+	}
+}
+
+// TestNodesOfEnginesOfOneName that use other servers are sets of their own: the quorum of one says nothing about the
+// other's.
+func TestNodesOfEnginesOfOneName(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		board, first, second := newBoard(t), memlock.NewNodes(3), memlock.NewNodes(3)
+		orders, stock := newMemory(t, board, first, "orders/1"), newMemory(t, board, second, "stock/2")
+		must(t, acquire(t, orders, "job").Release(t.Context()))
+		second.NoQuorum()
+		if _, err := stock.Acquire(t.Context(), "job", lock.NoWait()); err == nil {
+			t.Error("acquired without a quorum")
+		}
+		settle(time.Second)
+		s := stateOf(board)
+		if len(s.Sets) != 2 || len(s.Nodes) != 6 {
+			t.Fatalf("sets %+v, nodes %+v", s.Sets, s.Nodes)
+		}
+		for i, voting := range []int{3, 1} {
+			set := s.Sets[i]
+			if want := []string{"memory", "memory (2)"}[i]; set.Backend != want || set.Nodes != 3 || set.Quorum != 2 ||
+				set.Voting != voting || set.NoQuorum != (voting < 2) {
+				t.Errorf("set %d, which should be %s with %d votes: %+v", i, want, voting, set)
+			}
+		}
+	})
+}
+
+// TestRestartsOfNodesOfEnginesOfOneName are told of the nodes that vote, in their sets.
+func TestRestartsOfNodesOfEnginesOfOneName(t *testing.T) {
+	board := newBoard(t)
+	for _, server := range locktest.Servers(t, 2) {
+		engine, err := redlock.Open([]string{"redis://" + server.Addr()}, lock.WithNodeTimeout(nodeTimeout))
+		must(t, err)
+		t.Cleanup(func() { must(t, engine.Close()) })
+		must(t, acquire(t, wrap(t, board, engine), "order:1001").Release(t.Context()))
+	}
+	s := stateOf(board)
+	if len(s.Nodes) != 2 || s.Nodes[0].Backend != "redis" || s.Nodes[1].Backend != "redis (2)" ||
+		s.Nodes[0].Restart == nil || s.Nodes[1].Restart == nil {
+		t.Errorf("nodes %+v", s.Nodes)
 	}
 }

@@ -96,6 +96,7 @@ func (l *locker) onAcquireStart(ctx context.Context, e locktrace.AcquireStart) c
 
 func (l *locker) onNodeEnd(ctx context.Context, e locktrace.NodeEnd) {
 	defer text.Contain()
+	e.Backend.Name = l.sets.name(e.Backend.Name, e.Backend.Keyspace)
 	now := time.Now()
 	node := l.nodes.Done(now, e)
 	if c := l.callOf(ctx); c != nil {
@@ -105,10 +106,10 @@ func (l *locker) onNodeEnd(ctx context.Context, e locktrace.NodeEnd) {
 
 func (l *locker) onNodeRestart(_ context.Context, e locktrace.NodeRestart) {
 	defer text.Contain()
+	e.Backend.Name = l.sets.name(e.Backend.Name, e.Backend.Keyspace)
 	now := time.Now()
 	l.calls.Timeline.Restarted(now, timeline.Restart{
-		Backend: l.sets.name(e.Backend.Name, e.Backend.Keyspace), Node: text.Name(e.Node), Enforced: e.Enforced,
-		Evicted: e.Evicted, Left: e.Left,
+		Backend: e.Backend.Name, Node: text.Name(e.Node), Enforced: e.Enforced, Evicted: e.Evicted, Left: e.Left,
 	})
 	l.nodes.Restarted(now, e)
 }
