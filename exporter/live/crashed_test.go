@@ -170,3 +170,16 @@ func TestALeaseThatIsReleasedAfterItsEnd(t *testing.T) {
 		})
 	}
 }
+
+// TestALeaseThatNobodyRenews misses no renewal: its caller turned renewal off.
+func TestALeaseThatNobodyRenews(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		board := newBoard(t)
+		lease := acquire(t, newMemory(t, board, memlock.NewNodes(3), "orders/1"), "order", lock.NoRenew())
+		settle(5 * time.Second)
+		if late := stateOf(board).Held[0].Unrenewed; late != nil {
+			t.Errorf("after half of its TTL it is said to be not renewed for %v s", *late)
+		}
+		must(t, lease.Release(t.Context()))
+	})
+}

@@ -38,6 +38,7 @@ type Call struct {
 	tried    time.Duration // after Began: when the last attempt did
 	origin   *origin       // nil if nothing is known of it
 	known    nodes.Set     // nodes that know the lock
+	noRenew  bool          // its lease is not renewed automatically
 	extends  int
 	extended time.Duration // after Began: the last time
 	trail    timeline.Trail
@@ -86,7 +87,8 @@ func (c *Call) ReadTrace(ctx context.Context) {
 	}
 }
 
-// Place records the set of nodes, where the call was made and for which construct, and what its caller holds.
+// Place records the set of nodes, where the call was made and for which construct, what its caller holds, and whether
+// the lease will be renewed.
 func (c *Call) Place(backend string, e locktrace.AcquireStart, holds []lock.HeldLease) {
 	kind, slots := e.Options.Kind, e.Options.Slots
 	if !kind.Valid() {
@@ -94,7 +96,7 @@ func (c *Call) Place(backend string, e locktrace.AcquireStart, holds []lock.Held
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.Backend = backend
+	c.Backend, c.noRenew = backend, e.Options.NoRenew
 	if e.CallSite != "" || len(holds) > 0 || kind != "" {
 		c.origin = &origin{e.CallSite, kind, max(slots, 0), holds}
 	}

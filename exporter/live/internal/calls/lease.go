@@ -135,10 +135,10 @@ func (m *Lease) Tell(now time.Time) (h state.Held, ok bool) {
 // late is the part of a lease's full validity after which it should have been renewed: renewal is due after a third.
 const late = .45
 
-// unrenewed is for how long a lease has not been renewed; nil while that is as it should be, or if no hook reports
-// renewals. mu must be held.
+// unrenewed is for how long a lease has not been renewed; nil while that is as it should be, if nothing renews it, or if
+// no hook reports renewals. mu must be held.
 func (m *Lease) unrenewed(left *float64, now time.Time) *float64 {
-	if left == nil || !m.Hooked() {
+	if left == nil || m.noRenew || !m.Hooked() {
 		return nil
 	}
 	ago := min(now.Sub(m.HeldAt), now.Sub(m.Began.Add(m.extended))).Seconds()
