@@ -53,13 +53,15 @@ func standsBy(b state.Blocked) int {
 // blocked returns the resources with waiters, most waited for first.
 func blocked(waiting []state.Waiter) []state.Blocked {
 	rows := make([]state.Blocked, 0)
-	at := make(map[string]int)
+	type lockOf struct{ backend, resource string }
+	at := make(map[lockOf]int)
 	for _, w := range waiting {
-		i, known := at[w.Resource]
+		of := lockOf{w.Backend, w.Resource}
+		i, known := at[of]
 		if !known {
 			i = len(rows)
-			at[w.Resource] = i
-			rows = append(rows, state.Blocked{Resource: w.Resource, ByClass: state.ByClass{}})
+			at[of] = i
+			rows = append(rows, state.Blocked{Resource: w.Resource, Backend: w.Backend, ByClass: state.ByClass{}})
 		}
 		row := &rows[i]
 		row.Waiting++

@@ -216,3 +216,16 @@ func TestSlowSource(t *testing.T) {
 		t.Errorf("%d, and the source was told %v", r.StatusCode, err)
 	}
 }
+
+// TestWaitersOfTwoBackends, of a source that lists them and no rows, wait for two locks of one name.
+func TestWaitersOfTwoBackends(t *testing.T) {
+	h := page.New(livetest.Fixed(state.State{Waiting: []state.Waiter{
+		{Resource: "job", Backend: "a", For: 2}, {Resource: "job", Backend: "b", For: 1}, {Resource: "job", Backend: "a", For: 1},
+	}}))
+	var got state.State
+	must(t, json.Unmarshal([]byte(body(t, ask(h, http.MethodGet, "/?format=json", ""))), &got))
+	if len(got.Blocked) != 2 || got.Blocked[0].Backend != "a" || got.Blocked[0].Waiting != 2 ||
+		got.Blocked[1].Backend != "b" || got.Blocked[1].Waiting != 1 || got.Totals.Contended != 2 {
+		t.Errorf("%+v, totals %+v", got.Blocked, got.Totals)
+	}
+}
