@@ -16,6 +16,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/locktest"
 	"github.com/lockscope/lockscope/lock/locktest/redisproc"
+	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 // endless returns when its caller's context ends, and then with the result it was given.
@@ -169,4 +170,47 @@ func TestWaitsWithoutQuorum(t *testing.T) {
 			_ = held.Release(t.Context())
 		})
 	}
+}
+
+// TestOnlyCallsBehindOneWithoutQuorumCount, whatever labels the calls have. Calls behind a holder, or on other nodes,
+// do not count.
+func TestOnlyCallsBehindOneWithoutQuorumCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := []instrument.Option{instrument.WithRegisterer(prometheus.NewRegistry()), instrument.WithLabels("tier")}
+		down, up := memlock.NewNodes(3), memlock.NewNodes(3)
+		_, first := onNodes(t, down, "a")
+		_, second := onNodes(t, up, "b")
+		l, other := wrap(t, first, opts...), wrap(t, second, opts...)
+		ctx, cancel := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		wait := func(l lock.Locker, resource, tier string, n int) {
+			for range n {
+				calls.Go(func() { _, _ = l.Acquire(instrument.ContextWithLabel(ctx, "tier", tier), resource) })
+				synctest.Wait()
+			}
+		}
+		for resource, tier := range map[string]string{"order:1001": "free", "job": "gold"} {
+			held, err := other.Acquire(t.Context(), resource)
+			must(t, err)
+			defer func() { must(t, held.Release(t.Context())) }()
+			wait(other, resource, tier, 3)
+		}
+		down.NoQuorum()
+		wait(l, "order:1002", "free", 1)
+		wait(l, "job", "gold", 1)
+		wait(l, "job", "free", 4)
+		time.Sleep(10 * time.Second)
+		for _, c := range []struct {
+			resource, tier string
+			want           float64
+		}{{"order:*", "free", 1}, {"job", "gold", 1}, {"job", "free", 4}} {
+			got := gather(t, l, "waiting_without_quorum", "resource", c.resource, "tier", c.tier)
+			if got != c.want {
+				t.Errorf("%v calls of tier %s for %s have no quorum, want %v", got, c.tier, c.resource, c.want)
+			}
+		}
+		cancel()
+		calls.Wait()
+		down.Recover()
+	})
 }

@@ -16,10 +16,8 @@ import (
 // Call is one Acquire and its lease: see [Metrics.Begin]. It must not be copied.
 type Call struct {
 	entry
-	series   *series
-	owner    *Owner
-	keyspace string // of the set of nodes; "" without hooks
-	line     *line  // while it waits for its turn in this process; guarded by the mutex of the lines
+	series *series
+	line   *line // while it waits for its turn in this process; guarded by the mutex of the lines
 
 	nodes, quorum atomic.Int32 // zero if no hook has been called
 	ballot        atomic.Uint64
@@ -55,7 +53,7 @@ func (c *Call) HeldHere() (since time.Time, ok bool) { return c.series.held.of(c
 // Start records how many nodes the call asks. Without this hook the classes of its waits stay unknown.
 func (c *Call) Start(e locktrace.AcquireStart) {
 	c.clock.Start(c.began)
-	c.keyspace = e.Backend.Keyspace
+	c.series.waiting.asks(&c.entry, e.Backend.Keyspace)
 	c.nodes.Store(int32(e.Nodes))
 	c.quorum.Store(int32(e.Quorum))
 	if e.Options.NoRenew {

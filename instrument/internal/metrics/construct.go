@@ -187,9 +187,9 @@ func (c *construct) tellElection(now time.Time, campaigns [outcome.Leaders]int, 
 }
 
 // tell sets the gauges of running waits and of constructs.
-func (s *series) tell(now time.Time, objective time.Duration) {
+func (s *series) tell(now time.Time, objective time.Duration, stalled map[lockKey]bool) {
 	var calls underWay
-	s.waiting.tell(now, objective, s.charge, &calls)
+	s.waiting.tell(now, objective, stalled, s.charge, &calls)
 	for i := range s.constructs {
 		if c := s.constructs[i].Load(); c != nil {
 			c.tell(now, &calls)

@@ -209,11 +209,22 @@ func (l *labelSet) dropIdle(now time.Time) {
 func (l *labelSet) tell(now time.Time, objective time.Duration) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
+	stalled := make(map[lockKey]bool)
+	l.each(func(s *series) { s.waiting.stalled(now, objective, stalled) })
+	l.each(func(s *series) {
+		if s.base == nil {
+			s.lines.charge(now)
+		}
+		s.tell(now, objective, stalled)
+	})
+}
+
+// each passes each base, followed by its variants. The mutex must be held.
+func (l *labelSet) each(do func(*series)) {
 	for _, s := range l.byLabel {
-		s.lines.charge(now)
-		s.tell(now, objective)
+		do(s)
 		for _, v := range s.variants {
-			v.tell(now, objective)
+			do(v)
 		}
 	}
 }

@@ -30,13 +30,18 @@ type line struct {
 }
 
 type lineKey struct {
-	resource string
-	keyspace string // of the set of nodes
-	owner    *Owner
-	series   *series
+	lockKey
+	series *series
 }
 
-func (c *Call) lineKey() lineKey { return lineKey{c.resource, c.keyspace, c.owner, c.series} }
+// lockKey is a lock whose callers in this process queue behind each other.
+type lockKey struct {
+	resource string // that was asked for
+	keyspace string // of the set of nodes; "" without hooks
+	owner    *Owner
+}
+
+func (c *Call) lineKey() lineKey { return lineKey{c.lockKey, c.series} }
 
 // join adds a call that waits.
 func (l *lines) join(c *Call, now time.Time, front func() (*lock.HeldError, error)) {

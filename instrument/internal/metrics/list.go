@@ -9,7 +9,7 @@ import (
 
 // entry is a call, or its lease, in a list of its series.
 type entry struct {
-	resource string                 // that was asked for
+	lockKey
 	got      atomic.Pointer[string] // another slot of the same semaphore, which the lease is on; nil otherwise
 	began    time.Time
 	waited   time.Duration        // from began until Acquire returned

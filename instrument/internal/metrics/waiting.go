@@ -42,11 +42,32 @@ func (w *waiting) remove(e *entry) {
 	w.drop(e)
 }
 
-// tell sets the gauges, charges the time of each call so far, and counts those of constructs.
-func (w *waiting) tell(now time.Time, objective time.Duration, charge func(decorate.Stretch), of *underWay) {
+// asks records the set of nodes that a call asks.
+func (w *waiting) asks(e *entry, keyspace string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var late, stalled, queued int
+	e.keyspace = keyspace
+}
+
+// stalled adds the locks for which a call of the series has waited for too long without a quorum.
+func (w *waiting) stalled(now time.Time, objective time.Duration, locks map[lockKey]bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for e := w.first; e != nil; e = e.later {
+		if now.Sub(e.began) > objective && progress(e.progress.Load()) == withoutQuorum {
+			locks[e.lockKey] = true
+		}
+	}
+}
+
+// tell sets the gauges, charges the time of each call so far, and counts those of constructs. A call behind another one
+// for one of the stalled locks has no quorum either: the call in front, of any series, asks on its behalf.
+func (w *waiting) tell(now time.Time, objective time.Duration, stalled map[lockKey]bool, charge func(decorate.Stretch),
+	of *underWay,
+) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var late, withoutAQuorum int
 	for e := w.first; e != nil; e = e.later {
 		stretch := e.clock.Take(now)
 		charge(stretch)
@@ -57,19 +78,13 @@ func (w *waiting) tell(now time.Time, objective time.Duration, charge func(decor
 			continue
 		}
 		late++
-		switch progress(e.progress.Load()) {
-		case withoutQuorum:
-			stalled++
-		case behind:
-			queued++
+		if p := progress(e.progress.Load()); p == withoutQuorum || p == behind && stalled[e.lockKey] {
+			withoutAQuorum++
 		}
-	}
-	if stalled > 0 { // the call in front of them asks on their behalf
-		stalled += queued
 	}
 	w.count.Set(float64(w.n))
 	w.aboveObjective.Set(float64(late))
-	w.withoutAQuorum.Set(float64(stalled))
+	w.withoutAQuorum.Set(float64(withoutAQuorum))
 	if w.first == nil {
 		w.since.Set(0)
 		return
