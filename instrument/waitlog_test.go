@@ -11,11 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/memlock"
 )
 
 const manyWaiters = 1000
@@ -238,6 +241,44 @@ func TestEndlessWaitIsLoggedAgain(t *testing.T) {
 				}
 				if !slices.Equal(got, c.want) {
 					t.Errorf("logged after %q, want %q", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+// TestLeaseOnOtherNodesIsNoBlocker, though it has the same name and its decorator shares the registry.
+func TestLeaseOnOtherNodesIsNoBlocker(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(*testing.T, memlock.Nodes)
+		class   string
+		blocker any
+	}{
+		"holder": {func(t *testing.T, nodes memlock.Nodes) {
+			_, billing := onNodes(t, nodes, "billing/2")
+			_, err := billing.Acquire(t.Context(), "job")
+			must(t, err)
+		}, "holder", "billing/2"},
+		"no quorum": {func(_ *testing.T, nodes memlock.Nodes) { nodes.NoQuorum() }, "no_quorum", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				registry, text := instrument.WithRegisterer(prometheus.NewRegistry()), new(logText)
+				nodes := memlock.NewNodes(3)
+				_, other := onNodes(t, memlock.NewNodes(3), "orders/1")
+				_, next := onNodes(t, nodes, "orders/1")
+				_, err := wrap(t, other, registry).Acquire(t.Context(), "job")
+				must(t, err)
+				c.prepare(t, nodes)
+				l := wrap(t, next, registry, instrument.WithLogger(slog.New(slog.NewJSONHandler(text, nil))))
+				_, _ = l.Acquire(t.Context(), "job", lock.MaxWait(instrument.DefaultLongWait+time.Second))
+				must(t, l.Flush(t.Context()))
+				nodes.Recover()
+				told := slices.DeleteFunc(lines(t, text), func(r map[string]any) bool {
+					return r["msg"] != "still waiting for the lock"
+				})
+				if len(told) != 1 || told[0]["class"] != c.class || told[0]["blocker"] != c.blocker {
+					t.Errorf("want one record of class %s with the blocker %v, not %v", c.class, c.blocker, told)
 				}
 			})
 		})

@@ -47,8 +47,10 @@ func (c *Call) Began() time.Time { return c.began }
 // HeldFor is how long the lease has been held, since it was acquired.
 func (c *Call) HeldFor() time.Duration { return time.Since(c.began) - c.waited }
 
-// HeldHere returns since when a lease of these metrics has held the requested resource.
-func (c *Call) HeldHere() (since time.Time, ok bool) { return c.series.held.of(c.resource) }
+// HeldHere returns since when a lease of these metrics has held the requested resource, on the same nodes.
+func (c *Call) HeldHere() (since time.Time, ok bool) {
+	return c.series.held.of(c.series.waiting.asked(&c.entry))
+}
 
 // Start records how many nodes the call asks. Without this hook the classes of its waits stay unknown.
 func (c *Call) Start(e locktrace.AcquireStart) {

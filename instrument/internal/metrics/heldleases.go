@@ -44,12 +44,14 @@ func (h *heldLeases) tell() {
 	h.since.Set(timestamp(h.first.acquired()))
 }
 
-// of returns since when a lease of the series has held exactly that resource.
-func (h *heldLeases) of(resource string) (since time.Time, ok bool) {
+// of returns since when a lease of the series has held exactly that lock. All decorators on one set of nodes have the
+// same locks.
+func (h *heldLeases) of(asked lockKey) (since time.Time, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for e := h.first; e != nil; e = e.later {
-		if e.name() == resource {
+		same := e.keyspace == asked.keyspace && (e.keyspace != "" || e.owner == asked.owner)
+		if same && e.name() == asked.resource {
 			return e.acquired(), true
 		}
 	}

@@ -49,6 +49,13 @@ func (w *waiting) asks(e *entry, keyspace string) {
 	e.keyspace = keyspace
 }
 
+// asked is the lock that a call asks for.
+func (w *waiting) asked(e *entry) lockKey {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return e.lockKey
+}
+
 // stalled adds the locks for which a call of the series has waited for too long without a quorum.
 func (w *waiting) stalled(now time.Time, objective time.Duration, locks map[lockKey]bool) {
 	w.mu.Lock()
