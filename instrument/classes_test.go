@@ -274,3 +274,20 @@ func TestUseOfLeases(t *testing.T) {
 		}
 	})
 }
+
+// TestEndedLeaseIsNoCloseCall: a lease that Close or lock.MaxHold ended long before its TTL did not almost run out.
+func TestEndedLeaseIsNoCloseCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, engine := onNodes(t, memlock.NewNodes(3), "orders/1")
+		for _, end := range []func(){func() { time.Sleep(5 * time.Second) }, func() { must(t, engine.Close()) }} {
+			lease, err := l.Acquire(t.Context(), "job", lock.NoRenew(), lock.TTL(20*time.Second), lock.MaxHold(5*time.Second))
+			must(t, err)
+			end()
+			<-lease.Context().Done()
+			_ = lease.Release(t.Context()) // what the nodes say does not matter here
+		}
+		if got := gather(t, l, "close_calls_total", "resource", "job"); got != 0 {
+			t.Errorf("%v close calls", got)
+		}
+	})
+}

@@ -34,7 +34,8 @@ func (c *Call) Released(left time.Duration) {
 		}
 		return
 	}
-	if ttl := time.Duration(c.unrenewed.Load()); ttl > 0 && left < ttl/closeCall {
+	// Nothing is left of a lease that Close or MaxHold ended, perhaps long before its TTL was over.
+	if left > 0 && left < time.Duration(c.unrenewed.Load())/closeCall {
 		a.closeCalls.Inc()
 	}
 }
