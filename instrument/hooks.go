@@ -77,7 +77,7 @@ func (h hooks) onNodeStart(ctx context.Context, e locktrace.NodeStart) (next con
 
 func (h hooks) onNodeEnd(ctx context.Context, e locktrace.NodeEnd) {
 	defer h.panics.Contain()
-	news := h.metrics.NodeEnd(e)
+	news := h.metrics.NodeEnd(e, h.owner)
 	if news.ClockOff {
 		h.log.ClockOff(ctx, e)
 	}

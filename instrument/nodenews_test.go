@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
@@ -91,4 +93,33 @@ func testOddNodesAreLogged(t *testing.T) {
 		t.Errorf("an eviction policy:\n%s", got)
 	}
 	wantIn(t, got, "allkeys-lru")
+}
+
+// TestEachLoggerLearnsOfOddNodes, also if a decorator without a logger, on the same registry, meets them first.
+func TestEachLoggerLearnsOfOddNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next, odd := withOddNode(t)
+		registry, text := instrument.WithRegisterer(prometheus.NewRegistry()), new(logText)
+		silent, l := wrap(t, next, registry), wrap(t, next, registry, instrument.WithLogger(text.logger()))
+		meet := func() {
+			t.Helper()
+			for range 3 {
+				use(t, silent, "job")
+				time.Sleep(10 * time.Second) // the slowest node has answered
+				use(t, l, "job")
+				time.Sleep(10 * time.Second)
+			}
+			must(t, l.Flush(t.Context()))
+		}
+		odd.skew.Store(int64(time.Hour))
+		meet()
+		evicting := fmt.Errorf("%w: %w", driver.ErrNotSent, driver.ErrEvicting)
+		odd.fault.Store(&evicting)
+		meet()
+		for _, msg := range []string{"node clock is ahead", "node may evict locks and does not vote"} {
+			if n := strings.Count(text.String(), msg); n != 1 {
+				t.Errorf("%q is logged %d times", msg, n)
+			}
+		}
+	})
 }

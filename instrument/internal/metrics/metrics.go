@@ -86,9 +86,9 @@ func (m *Metrics) Unprotected(resource string, owner *Owner) (label string) {
 // Asked records the number of nodes that a call asks.
 func (m *Metrics) Asked(e locktrace.AcquireStart) { m.nodes.resize(e.Backend, size{e.Nodes, e.Quorum}) }
 
-// NodeEnd counts a command on a node.
-func (m *Metrics) NodeEnd(e locktrace.NodeEnd) NodeNews {
-	return m.nodes.node(e.Backend, e.Node).done(e)
+// NodeEnd counts a command on a node, and returns what is new to the decorator.
+func (m *Metrics) NodeEnd(e locktrace.NodeEnd, owner *Owner) NodeNews {
+	return m.nodes.node(e.Backend, e.Node).done(e, owner)
 }
 
 // NodeRestart counts a restart of a node, or an eviction.

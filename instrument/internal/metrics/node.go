@@ -45,26 +45,47 @@ type node struct {
 	mu     sync.Mutex
 	health decorate.NodeHealth
 	skew   time.Duration // of its clock; zero: unknown
-	off    bool          // skew is worth a warning
-	evicts bool          // it refused because of its eviction policy
+	off    known         // skew is worth a warning
+	evicts known         // it refused because of its eviction policy
 }
 
-// NodeNews are changes of a node that are worth a log record.
+// known is the decorators that know of a fault of a node. Each logs it.
+type known map[*Owner]bool
+
+// isNewTo reports whether a decorator did not know of the fault, which it does from now on.
+func (k *known) isNewTo(owner *Owner) bool {
+	if *k == nil {
+		*k = make(known)
+	}
+	isNew := !(*k)[owner]
+	(*k)[owner] = true
+	return isNew
+}
+
+// NodeNews are changes of a node, since the last command of the same decorator, that are worth a log record.
 type NodeNews struct{ ClockOff, Evicts bool }
 
 // A node's clock is off from clockOff on, until it is below clockRight: a machine whose clock is kept is neither.
 const clockOff, clockRight = time.Second, time.Second / 2
 
 // news returns what is new with a command. mu must be held.
-func (n *node) news(e locktrace.NodeEnd) (news NodeNews) {
+func (n *node) news(e locktrace.NodeEnd, owner *Owner) (news NodeNews) {
 	if e.ClockSkew != 0 {
 		n.skew = e.ClockSkew
-		off := n.skew.Abs() >= clockOff || n.off && n.skew.Abs() >= clockRight
-		news.ClockOff, n.off = off && !n.off, off
+		switch skew := n.skew.Abs(); {
+		case skew >= clockOff:
+			news.ClockOff = n.off.isNewTo(owner)
+		case skew < clockRight:
+			n.off = nil
+		}
 	}
-	if e.Op == lock.OpAcquire {
-		evicts := driver.ClassOf(e.Err) == driver.Evicting
-		news.Evicts, n.evicts = evicts && !n.evicts, evicts
+	if e.Op != lock.OpAcquire {
+		return news
+	}
+	if driver.ClassOf(e.Err) == driver.Evicting {
+		news.Evicts = n.evicts.isNewTo(owner)
+	} else {
+		n.evicts = nil
 	}
 	return news
 }
@@ -111,10 +132,10 @@ func (n *node) failed(op lock.Operation, why outcome.Failure) prometheus.Counter
 }
 
 // done counts a command.
-func (n *node) done(e locktrace.NodeEnd) (news NodeNews) {
+func (n *node) done(e locktrace.NodeEnd, owner *Owner) (news NodeNews) {
 	n.mu.Lock()
 	n.health.Done(time.Now(), e)
-	news = n.news(e)
+	news = n.news(e, owner)
 	n.mu.Unlock()
 	op := n.op(e.Op)
 	if e.Err == nil {

@@ -32,7 +32,7 @@ func TestNodeGaugesBeforeAnAnswer(t *testing.T) {
 	} {
 		m := New(Settings{MaxResources: 1})
 		start := locktrace.NodeStart{Backend: locktrace.Backend{Name: "redis"}, Node: "r1", Op: lock.OpAcquire}
-		m.NodeEnd(locktrace.NodeEnd{NodeStart: start, Err: c.err})
+		m.NodeEnd(locktrace.NodeEnd{NodeStart: start, Err: c.err}, nil)
 		if up, usable := gauges(t, m); up != c.up || usable != c.usable {
 			t.Errorf("%s: up is %s and usable %s, want %s and %s", name, up, usable, c.up, c.usable)
 		}
@@ -46,7 +46,7 @@ func TestNodeGaugesAge(t *testing.T) {
 		m := New(Settings{MaxResources: 1})
 		ask := func(err error) {
 			start := locktrace.NodeStart{Backend: locktrace.Backend{Name: "redis"}, Node: "r1", Op: lock.OpAcquire}
-			m.NodeEnd(locktrace.NodeEnd{NodeStart: start, Err: err})
+			m.NodeEnd(locktrace.NodeEnd{NodeStart: start, Err: err}, nil)
 		}
 		wants := func(what, wantUp, wantUsable string) {
 			t.Helper()

@@ -70,7 +70,7 @@ func TestDurationsAreOfCommandsThatWereSent(t *testing.T) {
 		{context.Canceled, outcome.NodeCanceled, false},
 	} {
 		n.done(locktrace.NodeEnd{NodeStart: locktrace.NodeStart{Node: "a", Op: lock.OpAcquire}, Took: time.Millisecond,
-			Err: c.err})
+			Err: c.err}, nil)
 		if got := len(seen) == 1; got != c.observed {
 			t.Errorf("%v: observed: %v", c.err, got)
 		}
