@@ -18,8 +18,8 @@ import (
 //
 // The slots of a semaphore are one row. Waits are as long as they were when the nodes, or the page, were read.
 func Rows(sets []Set, pages []Page) []Row {
-	m := &merger{sets: sets, pages: make(map[string]*Page), used: make(map[ofPage]bool), names: make(map[string]string),
-		at: make(map[place]int)}
+	m := &merger{sets: sets, pages: make(map[string]*Page), used: make(map[ofPage]bool),
+		names: make(map[ofPage]string), called: make(map[string]bool), at: make(map[place]int)}
 	for i := range pages {
 		m.pages[pages[i].URL] = &pages[i]
 	}
@@ -39,7 +39,7 @@ func Rows(sets []Set, pages []Page) []Row {
 	}
 	for i := range pages {
 		for _, t := range pages[i].Turnover {
-			if at, known := m.at[m.placeOf(t.Resource, t.Backend)]; known {
+			if at, known := m.at[m.placeOf(&pages[i], t.Resource, t.Backend)]; known {
 				m.rows[at].addRate(&t.Rate, &t.HeldP99)
 			}
 		}
@@ -51,12 +51,13 @@ func Rows(sets []Set, pages []Page) []Row {
 }
 
 type merger struct {
-	sets  []Set
-	pages map[string]*Page // by address
-	used  map[ofPage]bool
-	names map[string]string // sets, by what the processes in their queues call them
-	rows  []Row
-	at    map[place]int // of a row
+	sets   []Set
+	pages  map[string]*Page // by address
+	used   map[ofPage]bool
+	names  map[ofPage]string // sets, by the page of a process in their queues and what it calls them, without a resource
+	called map[string]bool   // what processes in queues call sets
+	rows   []Row
+	at     map[place]int // of a row
 }
 
 // ofPage identifies what a page says about one resource.
@@ -65,15 +66,25 @@ type ofPage struct{ url, resource, backend string }
 // place is a resource on a set. A page has names in printable form.
 type place struct{ set, resource string }
 
+// name notes what a process in a queue of the set calls it. Processes may call several sets by the default name, so
+// this says nothing of other processes.
+func (m *merger) name(set string, w *Process) {
+	id := ofPage{url: w.Page, backend: w.Backend}
+	if other, known := m.names[id]; known && other != set {
+		set = w.Backend // either of them: nobody knows which
+	}
+	m.names[id], m.called[w.Backend] = set, true
+}
+
 // placeOf is the resource that a page means.
-func (m *merger) placeOf(resource, backend string) place {
-	set, known := m.names[backend]
+func (m *merger) placeOf(p *Page, resource, backend string) place {
+	set, known := m.names[ofPage{url: p.URL, backend: backend}]
 	switch {
 	case known:
-	case backend == "" && len(m.sets) == 1:
+	case len(m.sets) == 1 && (backend == "" || m.called[backend]):
 		set = m.sets[0].Name
 	default:
-		set = backend // the name of a set, or of nodes that are not read
+		set = backend // the name of a set, or of nodes that are not read or not known
 	}
 	return place{set, inspect.KeyText(resource)}
 }
@@ -94,7 +105,7 @@ func (m *merger) fromNodes(set *Set, f *listing.WaitedFor) {
 	for _, q := range f.Queue {
 		w := processOf(q, f.Waited(q))
 		if w.Backend != "" {
-			m.names[w.Backend] = set.Name
+			m.name(set.Name, &w)
 		}
 		m.ask(&w, f.Resource)
 		r.add(w)
@@ -118,12 +129,12 @@ func (m *merger) ask(w *Process, resource string) {
 
 // rest adds calls that are in no queue.
 func (m *merger) rest(p *Page, c Count) {
-	w, at := p.process(c.Resource, c.Backend), m.placeOf(c.Resource, c.Backend)
+	w, at := p.process(c.Resource, c.Backend), m.placeOf(p, c.Resource, c.Backend)
 	w.Callers = c.Waiting
 	switch locktrace.Wait(w.Class) {
 	case locktrace.WaitNoQuorum, locktrace.WaitQuarantined, locktrace.WaitBackingOff:
 	default:
-		if set := m.set(at.set); set != nil && set.Votes.Decide() {
+		if m.queuesKnow(at.set, c.Backend) {
 			return
 		}
 	}
@@ -134,6 +145,15 @@ func (m *merger) rest(p *Page, c Count) {
 	r := &m.rows[m.at[at]]
 	r.add(w)
 	r.Processes++
+}
+
+// queuesKnow reports whether a wait would be in a queue that was read. One that may be on any set would, unless one of
+// them cannot tell.
+func (m *merger) queuesKnow(name, backend string) bool {
+	if set := m.set(name); set != nil {
+		return set.Votes.Decide()
+	}
+	return m.called[backend] && !slices.ContainsFunc(m.sets, func(s Set) bool { return s.Votes.Class(false) != "" })
 }
 
 func (r *Row) add(w Process) {

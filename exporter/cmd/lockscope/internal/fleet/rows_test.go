@@ -36,7 +36,7 @@ func TestPagesAddClassesAndRates(t *testing.T) {
 	rows := fleet.Rows(twoSets(), []fleet.Page{
 		page("http://a/debug/locks", "order", "redis-eu", "holder", 9),
 		page("http://b/debug/locks", "order", "redis-us", "\x1b[2J", 9),
-		page("http://c/debug/locks", "order", "redis-us", "backing_off", 1),
+		page("http://c/debug/locks", "order", "us", "backing_off", 1),
 		page("http://d/debug/locks", "order", "etcd", "holder", 1),
 	})
 	if len(rows) != 3 || rows[2].Set != "etcd" || rows[2].Callers != 1 {
@@ -76,7 +76,7 @@ func TestQueuesAreBelieved(t *testing.T) {
 			sets[0].Votes.Voting = 0
 		}
 		got := ""
-		for _, r := range fleet.Rows(sets, []fleet.Page{page("http://c/debug/locks", "stock", c.backend, c.class, 4)}) {
+		for _, r := range fleet.Rows(sets, []fleet.Page{page("http://a/debug/locks", "stock", c.backend, c.class, 4)}) {
 			if r.Name == "stock" {
 				got += r.Set
 				if !r.OnlyPages || r.Callers != 4 || r.Processes != 1 || r.Class != c.of {
@@ -98,5 +98,56 @@ func TestClassesOfCallers(t *testing.T) {
 	if rows[0].Class != "holder" || rows[0].Waiters[0].Class != "holder" || rows[1].Class != "" ||
 		rows[1].Waiters[0].Class != "backing_off" {
 		t.Errorf("%+v", rows)
+	}
+}
+
+// TestOneNameForTwoSets: services call both sets by the default name. Only its own place in a queue says which of them
+// a process means.
+func TestOneNameForTwoSets(t *testing.T) {
+	const a, b, c = "http://a/debug/locks", "http://b/debug/locks", "http://c/debug/locks"
+	for name, test := range map[string]struct {
+		page, class string
+		queued      [2]string // pages in the queues of eu and us
+		euDown      bool
+		set         string // of the wait; empty: none has it
+	}{
+		"eu has no quorum and no queue": {c, "no_quorum", [2]string{"", b}, true, "redis"},
+		"a wait without a class":        {c, "", [2]string{"", b}, true, "redis"},
+		"cut off from one of them":      {c, "no_quorum", [2]string{a, b}, false, "redis"},
+		"ended meanwhile":               {c, "holder", [2]string{"", b}, false, ""},
+		"in the queue of eu":            {a, "no_quorum", [2]string{a, b}, true, "eu"},
+		"in the queue of us":            {b, "no_quorum", [2]string{a, b}, false, "us"},
+		"in the queues of both":         {a, "no_quorum", [2]string{a, a}, true, "redis"},
+	} {
+		sets := twoSets()
+		for i, url := range test.queued {
+			says := sets[i].Waits.Locks[0].Queue[0].Says
+			if says.Backend, says.Page = "redis", url; url == "" {
+				sets[i].Waits.Locks = nil
+			}
+		}
+		if test.euDown {
+			sets[0].Votes.Voting = 0
+		}
+		got := ""
+		for _, r := range fleet.Rows(sets, []fleet.Page{page(test.page, "stock", "redis", test.class, 40)}) {
+			if r.Name == "stock" {
+				got += r.Set
+				if r.Callers != 40 || *r.Rate != 5 {
+					t.Errorf("%s: %+v", name, r)
+				}
+			} else if r.Callers != 4 || r.Rate != nil {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		if got != test.set {
+			t.Errorf("%s: in set %q, want %q", name, got, test.set)
+		}
+	}
+	sets := twoSets()
+	sets[0].Waits, sets[1].Waits.Locks[0].Queue[0].Says.Backend = nil, "redis"
+	rows := fleet.Rows(sets, []fleet.Page{page(c, "order", "redis", "no_quorum", 40)})
+	if len(rows) != 2 || rows[0].Set != "us" || rows[0].Callers != 4 || rows[0].Rate != nil || rows[1].Set != "redis" {
+		t.Errorf("callers of eu are in the row of us: %+v", rows)
 	}
 }
