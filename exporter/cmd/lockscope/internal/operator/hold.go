@@ -40,7 +40,7 @@ func Hold(a *ui.App) *cobra.Command {
 			"redis", "postgres", "etcd", "zookeeper", "for", "reason", "operator", "audit-log", "wait", "no-wait", "ttl",
 			"output",
 		},
-		Exit:   "0 released, 1 the lock is held, 2 bad input or audit log, 125 no lock, or lost",
+		Exit:   "0 released, 1 the lock is held, 2 bad input or log, 125 no lock, lost or not released",
 		Topics: []string{"exit-codes", "json", "connection"},
 	}.On(&cobra.Command{
 		Use: "hold NAME --reason TEXT [flags]", Short: "Hold a lock yourself, with a reason that others can read",
@@ -136,19 +136,23 @@ func (h *holding) run(l lock.Locker) error {
 	return h.end(lease)
 }
 
-// end releases the lock, unless it was lost.
+// end releases the lock, and fails if the lock was lost, or may stay until its TTL is over. A hold of --for may end with
+// the TTL, before its release.
 func (h *holding) end(lease lock.Lease) error {
 	cause := context.Cause(lease.Context())
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
 	defer cancel()
 	err := lease.Release(ctx)
-	if errors.Is(cause, lock.ErrLost) {
-		lost := h.trouble.Lost(lease, h.name)
-		return errors.Join(&ui.StatusError{Status: servers.ExitNoLock, Err: lost}, h.log.Done(actHold, h.name, "", lost))
+	switch {
+	case errors.Is(cause, lock.ErrLost):
+		err = h.trouble.Lost(lease, h.name)
+	case errors.Is(cause, lock.ErrMaxHold) && errors.Is(err, lock.ErrNotHeld):
+		err = nil
+	case err != nil:
+		err = fmt.Errorf("the lock is not released: %w", err)
 	}
-	if err != nil && !errors.Is(cause, lock.ErrMaxHold) {
-		h.say("the lock is not released: it ends with its TTL: %v", err)
-		return h.log.Done(actHold, h.name, "", err)
+	if err != nil {
+		return errors.Join(&ui.StatusError{Status: servers.ExitNoLock, Err: err}, h.log.Done(actHold, h.name, "", err))
 	}
 	h.tell(holdDocument{Status: "released"}, "%q is released\n", h.name)
 	return h.log.Done(actHold, h.name, "released", nil)
