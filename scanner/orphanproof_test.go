@@ -1,6 +1,8 @@
 package scanner_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/scanner"
+	"github.com/lockscope/lockscope/scanner/repair"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -91,4 +94,74 @@ func TestMarkersOfOthersProveNothing(t *testing.T) {
 	clients := slices.Clone(f.clients[:3])
 	clients[1] = aclClient(t, f.servers[1].Addr(), f.clients[1], scanner.ListACL())
 	wantSkipped(t, "not readable", sweep(t, newScanner(t, clients)), "grant %R~lockscope:life")
+}
+
+// TestANodeThatMayHaveForgottenIsUnknown: a lock that such a node no longer has may be held with its vote.
+func TestANodeThatMayHaveForgottenIsUnknown(t *testing.T) {
+	for name, c := range map[string]struct {
+		forget func(ctx context.Context, t *testing.T, f *nodes)
+		opts   []scanner.Option
+	}{
+		"quarantine":           {restartInQuarantine, nil},
+		"quarantine, declared": {restartInQuarantine, []scanner.Option{scanner.WithOneRedlock()}},
+		"no marker, declared":  {restartEmpty, []scanner.Option{scanner.WithOneRedlock()}},
+		"eviction":             {evict, nil},
+		"eviction, declared":   {evict, []scanner.Option{scanner.WithOneRedlock()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := startNodes(t, 5)
+			ctx := within(t)
+			must(t, redlock.Vouch(ctx, f.clients))
+			for _, c := range f.clients[:2] {
+				set(t, c, "lock:a", lockscopeValue(token, time.Now()), time.Hour/2)
+			}
+			s := newScanner(t, f.clients, c.opts...)
+			p := planOf(t, s, inspect.Orphan)
+			if len(p.Steps) != 2 {
+				t.Fatalf("with all nodes known: %+v", p)
+			}
+			c.forget(ctx, t, f)
+			wantSkipped(t, "forgotten", sweep(t, newScanner(t, f.clients, c.opts...)), f.servers[2].Addr())
+			r := sweep(t, s)
+			if len(r.Resolved) != 0 {
+				t.Errorf("resolved %v while it cannot be told", brief(r.Resolved))
+			}
+			if r, err := begin(t, s, p).Apply(ctx, 0, false); !errors.Is(err, repair.ErrIncomplete) {
+				t.Errorf("apply: %s, %v", r.Outcome, err)
+			}
+			if n := f.clients[0].Exists(ctx, "lock:a").Val() + f.clients[1].Exists(ctx, "lock:a").Val(); n != 2 {
+				t.Errorf("the lock is left on %d of 2 nodes", n)
+			}
+		})
+	}
+}
+
+func restartEmpty(ctx context.Context, t *testing.T, f *nodes) {
+	must(t, f.servers[2].Kill())
+	must(t, f.servers[2].Wipe())
+	must(t, f.servers[2].Restart(ctx))
+}
+
+// restartInQuarantine has another acquire begin the quarantine.
+func restartInQuarantine(ctx context.Context, t *testing.T, f *nodes) {
+	restartEmpty(ctx, t, f)
+	l, err := redlock.New(f.clients)
+	must(t, err)
+	defer func() { must(t, l.Close()) }()
+	eventually(t, "a quarantine", func() bool {
+		lease, err := l.Acquire(ctx, "other")
+		must(t, err)
+		must(t, lease.Release(ctx))
+		return strings.HasPrefix(f.clients[2].Get(ctx, "lockscope:life").Val(), "quarantine|")
+	})
+}
+
+// evict takes away what expires.
+func evict(ctx context.Context, t *testing.T, f *nodes) {
+	c := f.clients[2]
+	set(t, c, "filler", "x", time.Hour)
+	must(t, c.ConfigSet(ctx, "maxmemory-policy", "volatile-ttl").Err())
+	must(t, c.ConfigSet(ctx, "maxmemory", "1").Err())
+	eventually(t, "an eviction", func() bool { return c.Exists(ctx, "filler").Val() == 0 })
+	must(t, c.ConfigSet(ctx, "maxmemory", "0").Err())
 }

@@ -38,7 +38,7 @@ const (
 	// the watch has no room for these holders: see scanner.WithMaxWatched
 	ReasonUnwatched Reason = "holders_unwatched"
 	ReasonNoMatch   Reason = "no_match" // a pattern that no key matches: see scanner.WithEmptyAllowed
-	// the nodes are not proved to form one Redlock: see scanner.WithOneRedlock
+	// the nodes are not proved to form one Redlock (see scanner.WithOneRedlock), or some may have lost locks
 	ReasonOrphans Reason = "orphans_unproved"
 	// locks whose values were not compared with the other nodes: see scanner.WithOneRedlock
 	ReasonUncompared Reason = "orphans_uncompared"

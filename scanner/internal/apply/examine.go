@@ -70,7 +70,7 @@ func (r *Repairer) orphaned(ctx context.Context, src *node.Source, v *keyreader.
 	}
 	tallies, _ := o.Count(ctx, src, []*keyreader.Value{v})
 	if t := tallies[0]; !t.HasQuorum() && !t.Minority() {
-		return false, fmt.Errorf("%w: nodes that may also have the lock do not answer: try again when they do",
+		return false, fmt.Errorf("%w: nodes that may also have the lock do not answer, or may have lost it: try again later",
 			repair.ErrIncomplete)
 	}
 	return tallies[0].Minority(), nil

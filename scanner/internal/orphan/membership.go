@@ -1,9 +1,11 @@
 package orphan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,21 +20,29 @@ import (
 // Prove finds out whether the sources are all the nodes of one Redlock. The markers by which nodes vote prove it:
 // each must belong to that very server, name one set of nodes, and name as many nodes as there are sources. A node
 // that does not answer counts as one of them and as unknown for the rest of the sweep, so it cannot make any lock an
-// orphan. said takes the caller's word instead, unless two sources are one server.
+// orphan. So does a node that may have lost locks. said takes the caller's word instead, unless two sources are one
+// server.
 func (o *Redlock) Prove(ctx context.Context, said bool) {
 	o.one, o.said, o.doubt = said, said, ""
-	if said {
-		if o.doubt = o.sameServer(ctx); o.doubt != "" {
-			o.one, o.doubt = false, "orphans were not looked for: "+o.doubt+": name each node once"
-		}
-		return
-	}
 	members, errs := make([]member, len(o.sources)), make([]error, len(o.sources))
 	var wg sync.WaitGroup
 	for i, src := range o.sources {
 		wg.Go(func() { members[i], errs[i] = membership(ctx, src) })
 	}
 	wg.Wait()
+	if one := twice(members); said && one != "" {
+		o.one, o.doubt = false, "orphans were not looked for: "+one+": name each node once"
+	}
+	if !said {
+		o.prove(members, errs)
+	}
+	if o.one {
+		o.suspect(members)
+	}
+}
+
+// prove compares what the sources report of themselves.
+func (o *Redlock) prove(members []member, errs []error) {
 	var known []member
 	for i, src := range o.sources {
 		switch err := errs[i]; {
@@ -56,21 +66,23 @@ func (o *Redlock) Prove(ctx context.Context, said bool) {
 	}
 }
 
-// sameServer names two sources that are one server, which would count twice; "" if no two are known to be. A server
-// that does not answer counts as unknown when its keys are compared.
-func (o *Redlock) sameServer(ctx context.Context) string {
-	known := make([]member, len(o.sources))
-	var wg sync.WaitGroup
+// suspect makes unknown what nodes do not have that may have lost it: somebody may hold a lock with their votes. Nodes
+// of other libraries have no markers, so a missing one shows a loss only where another node has one.
+func (o *Redlock) suspect(members []member) {
+	if !slices.ContainsFunc(members, func(m member) bool { return m.fingerprint != "" }) {
+		return
+	}
+	var names []string
 	for i, src := range o.sources {
-		if client, standalone := src.Client.(*redis.Client); standalone {
-			wg.Go(func() {
-				info, _ := node.Info(ctx, client)
-				known[i] = member{name: src.Name, runID: info.RunID()}
-			})
+		if members[i].forgot {
+			o.MarkDown(src)
+			names = append(names, src.Name)
 		}
 	}
-	wg.Wait()
-	return twice(known)
+	if len(names) > 0 {
+		o.doubt = "these nodes may have lost locks that are still held, so no lock counts as missing there: " +
+			strings.Join(names, ", ")
+	}
 }
 
 // twice names two members that are one server.
@@ -90,6 +102,7 @@ type member struct {
 	name        string
 	runID       string
 	fingerprint guard.Fingerprint
+	forgot      bool // it may have lost locks that are still held
 }
 
 // errNoMember reports a server that answers, but not as a node of a Redlock.
@@ -125,18 +138,24 @@ func membership(ctx context.Context, s *node.Source) (member, error) {
 	if err != nil {
 		return member{}, err
 	}
+	found := member{name: s.Name, runID: info.RunID()}
 	heads, err := keyreader.Heads(ctx, client, []string{guard.MarkerKey}, keyreader.HeadSize)
 	if err != nil {
-		return member{}, unreadable(err)
+		return found, unreadable(err)
 	}
 	m, ok := guard.ParseMarker(heads[0].Text)
+	identity, _, _ := strings.Cut(m.RunID, "+")
+	found.fingerprint = m.Fingerprint
+	found.forgot = m.State != guard.Voting || m.RunID != info.IncarnationOf(identity) // evicted keys since
 	switch {
 	case !ok || m.State == guard.Changing:
-		return member{}, errNoMember
+		return found, errNoMember
 	case !m.IsOf(info.Incarnation()) && !m.IsOf(info.RunID()) || m.DB != strconv.Itoa(s.DB):
-		return member{}, fmt.Errorf("%w since it restarted, or its data came from another server", errNoMember)
+		found.forgot = true
+		return found, fmt.Errorf("%w since it restarted, or its data came from another server", errNoMember)
 	}
-	return member{name: s.Name, runID: m.RunID, fingerprint: m.Fingerprint}, nil
+	found.runID = cmp.Or(found.runID, m.RunID)
+	return found, nil
 }
 
 // unreadable tells a server that refuses from one that does not answer.
