@@ -106,6 +106,8 @@ func (in *inspector) describe(all []*inspection) ([]Value, error) {
 			in.reader.redirected++
 		} else if k.finish() {
 			values = append(values, k.Value)
+		} else if k.gone || k.Type != "" {
+			values = append(values, gone(k.Key)) // released or replaced since it was listed, which leaves nothing unread
 		}
 	}
 	return values, nil

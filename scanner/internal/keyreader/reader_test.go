@@ -1,6 +1,8 @@
 package keyreader
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -145,6 +147,51 @@ func TestAConnectionThatCannotBeginIsAnError(t *testing.T) {
 		values, err := New(c, c, Query{}, capability).Look(t.Context(), []string{"lock:x"})
 		if err == nil || !strings.Contains(err.Error(), "DB index is out of range") {
 			t.Errorf("%s: %+v, %v", name, values, err)
+		}
+	}
+}
+
+// release is a hook that deletes all keys before one of the pipelines.
+type release struct {
+	by     *redis.Client
+	before int
+}
+
+func (*release) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (*release) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (h *release) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if h.before--; h.before == 0 {
+			if err := h.by.FlushAll(ctx).Err(); err != nil {
+				return err
+			}
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// TestAKeyThatIsReleasedDuringAPageIsGone: it is not one whose value was left unread.
+func TestAKeyThatIsReleasedDuringAPageIsGone(t *testing.T) {
+	addr := locktest.Servers(t, 1)[0].Addr()
+	by := redis.NewClient(&redis.Options{Addr: addr})
+	t.Cleanup(func() { _ = by.Close() })
+	for before := 1; ; before++ {
+		keys := plant(t, by)
+		c, hook := redis.NewClient(&redis.Options{Addr: addr, DisableIdentity: true}), &release{by, before}
+		c.AddHook(hook)
+		page, err := New(c, c, Query{Pattern: "lock*", Count: 1000}, PlainOnly()).Page(t.Context(), FirstCursor, All())
+		if err := errors.Join(err, c.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if page.Keys != int64(len(keys)) || len(page.Values) != len(keys) {
+			t.Errorf("released before pipeline %d: %d values of %d keys", before, len(page.Values), page.Keys)
+		}
+		if gone := slices.ContainsFunc(page.Values, func(v Value) bool { return v.Gone() }); before == 1 && !gone {
+			t.Error("no key was gone")
+		}
+		if hook.before > 0 {
+			break // there are no more pipelines
 		}
 	}
 }
