@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/driver/inspect"
@@ -117,6 +119,22 @@ func testExclusions(t *testing.T, path report.Path) {
 	clock.pass(20 * time.Minute)
 	wantFindings(t, "after its end", sweep(t, s).Findings, "no_ttl lock:order:1", "no_ttl lock:legacy:1",
 		"no_ttl lock:legacy:2")
+}
+
+// TestAnExclusionEndsKnownFindingsOfSystems as it does in Redis: it is resolved, and counts as excluded.
+func TestAnExclusionEndsKnownFindingsOfSystems(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory := scanner.WithMemory(scanner.FileStore(filepath.Join(t.TempDir(), "state")))
+		l := &looks{}
+		l.add(leak("db", "x", "1"))
+		wantSweep(t, ofSystem(t, l, memory), "db:x", "", "")
+		time.Sleep(time.Minute)
+		s := ofSystem(t, l, memory, scanner.WithExclusions(report.Exclusion{Pattern: "x", Until: time.Now().Add(time.Hour),
+			Reason: "known"}))
+		if r := wantSweep(t, s, "", "", "db:x"); r.Excluded[0].Findings != 1 {
+			t.Errorf("%+v", r.Excluded)
+		}
+	})
 }
 
 // TestExcludedOrphans also counts findings from the comparison of nodes.

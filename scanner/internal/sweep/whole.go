@@ -145,6 +145,8 @@ func (w *Whole) settle(l *inspect.Look, seen map[observed]inspect.Leak, second b
 		s, there := seen[observedOf(leakOf(&f.Finding))]
 		earlier := f.FirstSeen.Before(w.started) && now.Sub(f.FirstSeen) >= w.cfg.ConfirmAfter
 		switch {
+		case w.cfg.Rules.Excludes(f.Key, now) >= 0:
+			w.findings.Settle(f, *f, false)
 		case !there && l.Hides != nil && l.Hides(leakOf(&f.Finding)):
 		case !there || !f.Same(s.Identity):
 			w.findings.Settle(f, *f, false)
