@@ -40,6 +40,7 @@ type config struct {
 	resource     string
 	progress     func(report.Progress)
 	store        Store
+	replaced     *Scanner // until the new one has its silence watch
 
 	now func() time.Time // for tests
 }

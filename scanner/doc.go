@@ -149,7 +149,7 @@
 // missed leases of others count as pauses. Time counts only between sweeps that read every lock and are at most five
 // minutes apart. So [WithInterval] must stay below that, and Redis nodes must have fewer locks than [WithMaxValues]. In
 // other systems, sweeps see the locks that [Scanner.List] lists. [WithMemory] does not store any of this, so a restart
-// begins anew.
+// begins anew. [WithSilenceOf] hands it to another Scanner of the same process.
 //
 // # Cost
 //

@@ -171,6 +171,11 @@ func WithLocker(l lock.Locker, resource string) Option {
 // names of keys, but no values or tokens.
 func WithMemory(s Store) Option { return func(c *config) { c.store = s } }
 
+// WithSilenceOf continues the silence watch of a Scanner that this one replaces, for example because a password was
+// changed: see "Silence" in the documentation of the package. The watch begins anew unless both have the same nodes,
+// patterns and exclusions, or the same system and rules. Close the other one before this one sweeps.
+func WithSilenceOf(replaced *Scanner) Option { return func(c *config) { c.replaced = replaced } }
+
 // WithLogger sets the logger of confirmed findings (warn), resolved findings (info), node errors (warn) and sweeps
 // (debug). Without it nothing is logged.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }

@@ -59,7 +59,9 @@ func New(clients []redis.UniversalClient, opts ...Option) (*Scanner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalidNode, err)
 	}
-	return newScanner(cfg, sources), nil
+	s := newScanner(cfg, sources)
+	s.goOn()
+	return s, nil
 }
 
 func newScanner(cfg config, sources []*node.Source) *Scanner {

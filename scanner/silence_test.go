@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/scanner"
 	"github.com/lockscope/lockscope/scanner/report"
@@ -104,5 +106,48 @@ func TestSilenceOfSystem(t *testing.T) {
 	}
 	if r := look(3); r.Silents != 1 || r.Silent[0].Key != "lock:report" {
 		t.Errorf("20 minutes with one: %+v", r.Silent)
+	}
+}
+
+// TestSilenceGoesOn in the Scanner that replaces another one, unless they see different locks.
+func TestSilenceGoesOn(t *testing.T) {
+	f := startNodes(t, 2)
+	c, ctx, clock := f.clients[0], within(t), &clock{}
+	for _, key := range []string{"lock:report", "lock:stays"} {
+		must(t, c.Set(ctx, key, randomToken(), time.Hour).Err())
+	}
+	of := func(clients []redis.UniversalClient, opts ...scanner.Option) *scanner.Scanner {
+		return newScanner(t, clients, append(opts, scanner.WithNow(clock.now), scanner.WithEmptyAllowed())...)
+	}
+	look := func(s *scanner.Scanner, times int) int {
+		for range times {
+			clock.pass(4 * time.Minute)
+			sweep(t, s)
+		}
+		return s.Snapshot().Last.Silents
+	}
+	one := f.clients[:1]
+	first := of(one)
+	look(first, 25*15)
+	must(t, c.Del(ctx, "lock:report").Err())
+	look(first, 1)
+	must(t, first.Close())
+	second := of(one, scanner.WithSilenceOf(first))
+	if n := look(second, 5); n != 1 {
+		t.Errorf("%d silent locks in the Scanner that goes on", n)
+	}
+	if n := look(of(one, scanner.WithSilenceOf(second), scanner.WithDeadline(time.Minute)), 1); n != 1 {
+		t.Errorf("%d silent locks in the one after that", n)
+	}
+	idle := report.Exclusion{Pattern: "lock:idle", Until: time.Now().Add(1000 * time.Hour), Reason: "test"}
+	for what, other := range map[string]*scanner.Scanner{
+		"patterns":   of(one, scanner.WithSilenceOf(second), scanner.WithPatterns("lock:*", "job:*")),
+		"exclusions": of(one, scanner.WithSilenceOf(second), scanner.WithExclusions(idle)),
+		"nodes":      of(f.clients, scanner.WithSilenceOf(second)),
+		"system":     ofSystem(t, &looks{}, scanner.WithSilenceOf(second), scanner.WithNow(clock.now)),
+	} {
+		if n := look(other, 1); n != 0 {
+			t.Errorf("%d silent locks with other %s", n, what)
+		}
 	}
 }

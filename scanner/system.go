@@ -60,6 +60,7 @@ func NewSystem(open inspect.Open, rules inspect.Rules, opts ...Option) (*Scanner
 	s.system = &system{rules: rules, name: in.System(), address: in.Address(),
 		looks: inspect.NewClient(s.life, open), lists: inspect.NewClient(s.life, open)}
 	s.memory.others = []string{s.system.address}
+	s.goOn()
 	return s, nil
 }
 

@@ -232,6 +232,9 @@ func (b *builder) scanner(g *Group, of *FileGroup) error {
 	if len(g.Replicas) > 0 {
 		opts = append(opts, scanner.WithReplicas(servers.Clients(g.Replicas)...))
 	}
+	if old := b.old.replacedBy(g); old != nil {
+		opts = append(opts, scanner.WithSilenceOf(old.Scanner))
+	}
 	more, err := b.finish(g)
 	if err != nil {
 		return err

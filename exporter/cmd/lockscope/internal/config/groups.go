@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -91,6 +92,16 @@ func (g *Group) names() []string {
 		return []string{g.System.Node()}
 	}
 	return servers.Names(g.Nodes)
+}
+
+// replacedBy returns the group of the same servers, such as one with another password; nil if there is none.
+func (all Groups) replacedBy(g *Group) *Group {
+	for _, old := range all {
+		if old.Name == g.Name && slices.Equal(old.names(), g.names()) {
+			return old
+		}
+	}
+	return nil
 }
 
 // Each does something for every group, for some at a time.
