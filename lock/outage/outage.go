@@ -68,10 +68,12 @@ func (l *locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	return without(ctx, resource, o.TTL, err), nil
 }
 
-// unreachable reports that all nodes which have failed could not be reached, or did not answer.
+// unreachable reports that all nodes which have failed could not be reached, or did not answer, and that the call failed for
+// no other reason: a wait that Close or a deadlock ends has the error of its last attempt, too.
 func unreachable(err error) bool {
+	reason := lock.ReasonOf(err)
 	quorum, ok := errors.AsType[*lock.QuorumError](err)
-	if !ok || quorum.Refused > 0 {
+	if !ok || reason != lock.ReasonNoQuorum && reason != lock.ReasonTimeout || quorum.Refused > 0 {
 		return false
 	}
 	for _, failed := range quorum.Errors {

@@ -134,6 +134,42 @@ func TestWhoGetsNoLease(t *testing.T) {
 	})
 }
 
+// TestAWaitThatEndsForAnotherReason is no outage, although the nodes did not answer before.
+func TestAWaitThatEndsForAnotherReason(t *testing.T) {
+	for _, want := range []error{lock.ErrClosed, lock.ErrDeadlock} {
+		inService(t, func(s *service) {
+			var leases []lock.Lease
+			for _, name := range []string{"job", "other"} {
+				lease, err := s.bare.Acquire(s.t.Context(), name, lock.NoWait())
+				if err != nil {
+					t.Fatal(err)
+				}
+				leases = append(leases, lease)
+			}
+			s.nodes.NoQuorum()
+			down(s.nodes[0])
+			ctx := s.t.Context()
+			if want == lock.ErrDeadlock {
+				ctx = leases[1].Context()
+			}
+			done := make(chan error)
+			go func() {
+				_, err := s.locker.Acquire(ctx, "job", lock.FailOnDeadlock())
+				done <- err
+			}()
+			time.Sleep(100 * time.Millisecond)
+			if want == lock.ErrClosed {
+				_ = s.bare.Close()
+			} else if _, err := s.bare.Acquire(leases[0].Context(), "other", lock.MaxWait(time.Second)); err == nil {
+				t.Error("acquired what another call holds")
+			}
+			if err := <-done; !errors.Is(err, want) || !errors.Is(err, lock.ErrNoQuorum) || len(s.runs) > 0 {
+				t.Errorf("%v, want %v after no quorum; reported %v", err, want, s.runs)
+			}
+		})
+	}
+}
+
 // TestLeaseWithoutALock: what it says of itself.
 func TestLeaseWithoutALock(t *testing.T) {
 	inService(t, func(s *service) {
