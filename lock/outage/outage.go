@@ -54,12 +54,12 @@ func (l *locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if l.next == nil || l.report == nil {
 		return nil, fmt.Errorf("%w: %q: outage.Wrap needs a Locker and a Report", lock.ErrInvalidOption, resource)
 	}
-	var v votes
+	v := votes{options: lock.NewAcquireOptions(opts...)}
 	lease, err := l.next.Acquire(locktrace.With(ctx, v.trace()), resource, opts...)
 	if err == nil {
 		return lease, nil
 	}
-	o := lock.NewAcquireOptions(opts...)
+	o := v.options
 	numbered := o.Fenced || o.Kind != "" && o.Mode == lock.ModeExclusive
 	if numbered || !unreachable(err) || !v.noneRefuses(ctx) {
 		return nil, err

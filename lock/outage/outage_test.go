@@ -37,8 +37,8 @@ func inService(t *testing.T, f func(s *service)) {
 	})
 }
 
-func (s *service) process() *memlock.Locker {
-	l, err := memlock.New(s.nodes)
+func (s *service) process(opts ...lock.Option) *memlock.Locker {
+	l, err := memlock.New(s.nodes, opts...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -130,6 +130,27 @@ func TestWhoGetsNoLease(t *testing.T) {
 			if _, err := l.Acquire(s.t.Context(), "job", lock.NoWait()); !errors.Is(err, lock.ErrInvalidOption) {
 				t.Errorf("incomplete: %v", err)
 			}
+		}
+	})
+}
+
+// TestDefaultsOfTheEngine count as the options of a call do.
+func TestDefaultsOfTheEngine(t *testing.T) {
+	inService(t, func(s *service) {
+		s.fail(down)
+		wrap := func(defaults ...lock.AcquireOption) lock.Locker {
+			return outage.Wrap(s.process(lock.WithDefaults(defaults...)), func(context.Context, outage.Run) {})
+		}
+		if _, err := wrap(lock.Fenced()).Acquire(s.t.Context(), "job", lock.NoWait()); !errors.Is(err, lock.ErrNoQuorum) {
+			t.Errorf("fenced: %v", err)
+		}
+		synctest.Wait() // the node that can be reached has forgotten that call
+		lease, err := wrap(lock.TTL(3*time.Second)).Acquire(s.t.Context(), "job", lock.NoWait())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := lease.Remaining(); left != 3*time.Second {
+			t.Errorf("%v left, want the TTL", left)
 		}
 	})
 }

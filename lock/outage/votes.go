@@ -11,6 +11,8 @@ import (
 // votes hears what the nodes answer to a call. An attempt fails as soon as too many nodes have failed: those that answer
 // after that may still say who holds the resource.
 type votes struct {
+	options lock.AcquireOptions // of the call, with the defaults of the engine
+
 	mu      sync.Mutex
 	asked   int  // and not answered yet
 	attempt int  // the last one
@@ -20,6 +22,12 @@ type votes struct {
 
 func (v *votes) trace() *locktrace.Trace {
 	return &locktrace.Trace{
+		AcquireStart: func(ctx context.Context, e locktrace.AcquireStart) context.Context {
+			v.mu.Lock() // calls with the context of the lease are heard, too
+			defer v.mu.Unlock()
+			v.options = e.Options
+			return ctx
+		},
 		NodeStart: func(ctx context.Context, e locktrace.NodeStart) context.Context {
 			if e.Op == lock.OpAcquire {
 				v.ask(e.Attempt)
