@@ -103,6 +103,7 @@ func TestNeverWhileANodeSaysThatItIsHeld(t *testing.T) {
 			if _, err := s.process().Acquire(s.t.Context(), "job"); err != nil {
 				t.Fatal(err)
 			}
+			synctest.Wait() // the third node has granted it, too
 			s.nodes[0].Delay(late)
 			s.fail(down)
 			if ran, err := s.work(lock.NoWait()); ran || !errors.Is(err, lock.ErrNoQuorum) || len(s.runs) > 0 {
