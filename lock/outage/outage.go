@@ -54,32 +54,35 @@ func (l *locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if l.next == nil || l.report == nil {
 		return nil, fmt.Errorf("%w: %q: outage.Wrap needs a Locker and a Report", lock.ErrInvalidOption, resource)
 	}
-	v := votes{options: lock.NewAcquireOptions(opts...)}
+	v := votes{options: lock.NewAcquireOptions(opts...), silent: make(map[string]bool)}
 	lease, err := l.next.Acquire(locktrace.With(ctx, v.trace()), resource, opts...)
 	if err == nil {
 		return lease, nil
 	}
 	o := v.options
 	numbered := o.Fenced || o.Kind != "" && o.Mode == lock.ModeExclusive
-	if numbered || !unreachable(err) || !v.noneRefuses(ctx) {
+	if quorum := unreachable(err); numbered || quorum == nil || !v.tooFew(ctx, quorum) {
 		return nil, err
 	}
 	l.report(ctx, Run{Resource: resource, Err: err})
 	return without(ctx, resource, o.TTL, err), nil
 }
 
-// unreachable reports that all nodes which have failed could not be reached, or did not answer, and that the call failed for
-// no other reason: a wait that Close or a deadlock ends has the error of its last attempt, too.
-func unreachable(err error) bool {
+// unreachable returns why err is no quorum if all nodes that have failed could not be reached, or did not answer, and the
+// call failed for no other reason: a wait that Close or a deadlock ends has the error of its last attempt, too.
+func unreachable(err error) *lock.QuorumError {
 	reason := lock.ReasonOf(err)
 	quorum, ok := errors.AsType[*lock.QuorumError](err)
 	if !ok || reason != lock.ReasonNoQuorum && reason != lock.ReasonTimeout || quorum.Refused > 0 {
-		return false
+		return nil
 	}
 	for _, failed := range quorum.Errors {
-		if !driver.ClassOf(failed.Err).Silent() && !errors.Is(failed.Err, driver.ErrSilent) {
-			return false
+		if !silent(failed.Err) {
+			return nil
 		}
 	}
-	return true
+	return quorum
 }
+
+// silent reports that a node could not be reached, or did not answer.
+func silent(err error) bool { return driver.ClassOf(err).Silent() || errors.Is(err, driver.ErrSilent) }

@@ -61,6 +61,14 @@ func (s *service) fail(how func(*memlock.Node)) {
 	}
 }
 
+func (s *service) freeze(but *memlock.Node) {
+	for _, n := range s.nodes {
+		if n != but {
+			n.Freeze()
+		}
+	}
+}
+
 func down(n *memlock.Node) { n.Deny(driver.ErrUnreachable) }
 
 func deny(err error) func(*memlock.Node) { return func(n *memlock.Node) { n.Deny(err) } }
@@ -111,6 +119,49 @@ func TestNeverWhileANodeSaysThatItIsHeld(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAFairCallAsksTheGateFirst: the gate that hangs is one node, and no outage until the others hang, too.
+func TestAFairCallAsksTheGateFirst(t *testing.T) {
+	inService(t, func(s *service) {
+		held, err := s.process().Acquire(s.t.Context(), "job")
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // all nodes have granted it
+		// From now on it listens on the gate.
+		if ran, err := s.work(); ran || !errors.Is(err, lock.ErrHeld) {
+			t.Fatalf("ran %v, %v", ran, err)
+		}
+		for _, n := range s.nodes {
+			n.Freeze()
+			_, err := s.locker.Acquire(s.t.Context(), "job", lock.Fair(), lock.MaxAttempts(1))
+			if err == nil || len(s.runs) > 0 {
+				t.Errorf("%s hangs: %v, reported %v", n.Name(), err, s.runs)
+			}
+			n.Thaw()
+		}
+		for _, left := range s.nodes { // it refuses, but not in each attempt
+			s.freeze(left)
+			_, err := s.locker.Acquire(s.t.Context(), "job", lock.Fair(), lock.MaxWait(3*time.Second))
+			if err == nil || len(s.runs) > 0 {
+				t.Errorf("only %s is left: %v, reported %v", left.Name(), err, s.runs)
+			}
+			s.nodes.Recover()
+			time.Sleep(5 * time.Second) // the holder renews its lease
+		}
+		if err := held.Release(s.t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.freeze(nil)
+		for seconds := range 7 { // the last attempt before the end may be one at the gate alone, or not
+			time.Sleep(time.Second) // earlier calls have ended
+			_, err := s.locker.Acquire(s.t.Context(), "job", lock.Fair(), lock.MaxWait(time.Duration(3+seconds)*time.Second))
+			if err != nil || len(s.runs) != 1+seconds {
+				t.Errorf("all hang: %v, reported %d times", err, len(s.runs))
+			}
+		}
+	})
 }
 
 // TestWhoGetsNoLease: not a call that needs a fence, a slot or a term, one whose ctx has ended, or one that nobody reports.

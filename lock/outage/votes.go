@@ -2,22 +2,24 @@ package outage
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // votes hears what the nodes answer to a call. An attempt fails as soon as too many nodes have failed: those that answer
-// after that may still say who holds the resource.
+// after that may still say who holds the resource. An attempt may also fail with the gate, and ask no other node. So the
+// last answer of each node counts, of whichever attempt.
 type votes struct {
 	options lock.AcquireOptions // of the call, with the defaults of the engine
 
-	mu      sync.Mutex
-	asked   int  // and not answered yet
-	attempt int  // the last one
-	refused bool // by any node, in that attempt
-	done    chan struct{}
+	mu     sync.Mutex
+	asked  int             // and not answered yet
+	silent map[string]bool // by node, without those that granted; false if it refused, or failed in another way
+	done   chan struct{}
 }
 
 func (v *votes) trace() *locktrace.Trace {
@@ -30,41 +32,46 @@ func (v *votes) trace() *locktrace.Trace {
 		},
 		NodeStart: func(ctx context.Context, e locktrace.NodeStart) context.Context {
 			if e.Op == lock.OpAcquire {
-				v.ask(e.Attempt)
+				v.ask()
 			}
 			return ctx
 		},
 		NodeEnd: func(_ context.Context, e locktrace.NodeEnd) {
 			if e.Op == lock.OpAcquire {
-				v.answer(e.Attempt, e.Err == nil && e.Verdict == lock.VerdictRefused)
+				v.answer(e)
 			}
 		},
 	}
 }
 
-func (v *votes) ask(attempt int) {
+func (v *votes) ask() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if attempt > v.attempt {
-		v.attempt, v.refused = attempt, false
-	}
 	v.asked++
 }
 
-func (v *votes) answer(attempt int, refused bool) {
+func (v *votes) answer(e locktrace.NodeEnd) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	switch {
+	case e.Verdict == lock.VerdictGranted:
+		delete(v.silent, e.Node)
+	case e.Err == nil || silent(e.Err):
+		v.silent[e.Node] = e.Err != nil
+	case errors.Is(e.Err, driver.ErrUnheard), driver.ClassOf(e.Err) == driver.Busy: // the node was not asked, or not heard
+	default:
+		v.silent[e.Node] = false
+	}
 	v.asked--
-	v.refused = v.refused || refused && attempt == v.attempt
 	if v.asked == 0 && v.done != nil {
 		close(v.done)
 		v.done = nil
 	}
 }
 
-// noneRefuses waits until all nodes that were asked have answered or failed, which the node timeout bounds. It is false if
-// one of them refused, or if ctx has ended.
-func (v *votes) noneRefuses(ctx context.Context) bool {
+// tooFew waits until all nodes that were asked have answered or failed, which the node timeout bounds. It reports that no
+// quorum of them can be reached, and none says anything else. It is false if ctx has ended.
+func (v *votes) tooFew(ctx context.Context, quorum *lock.QuorumError) bool {
 	v.mu.Lock()
 	done := make(chan struct{})
 	if v.asked == 0 {
@@ -79,5 +86,10 @@ func (v *votes) noneRefuses(ctx context.Context) bool {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return !v.refused && ctx.Err() == nil
+	for _, silent := range v.silent {
+		if !silent {
+			return false
+		}
+	}
+	return max(len(v.silent), len(quorum.Errors)) > quorum.Nodes-quorum.Quorum && ctx.Err() == nil
 }
