@@ -1,6 +1,10 @@
 package lock
 
-import "context"
+import (
+	"context"
+
+	"github.com/lockscope/lockscope/lock/internal/carried"
+)
 
 // AcquireDetached acquires a lease for work that may go on after ctx has ended, as in an orderly shutdown: ctx bounds the
 // wait, but not the lease. The lease's Context has the values of ctx and ends with the lease, not with ctx. Release the
@@ -13,7 +17,7 @@ func AcquireDetached(ctx context.Context, l Locker, resource string, opts ...Acq
 		return nil, noLocker(resource)
 	}
 	waiting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	detach := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	detach := context.AfterFunc(ctx, func() { cancel(carried.Ended{By: carried.Why(ctx)}) })
 	lease, err := l.Acquire(waiting, resource, opts...)
 	if err != nil {
 		detach()
@@ -22,7 +26,7 @@ func AcquireDetached(ctx context.Context, l Locker, resource string, opts ...Acq
 	}
 	if !detach() {
 		_ = lease.Release(waiting)
-		return nil, &WaitError{Resource: resource, Attempts: 1, Err: context.Cause(ctx)}
+		return nil, &WaitError{Resource: resource, Attempts: 1, Err: carried.Why(ctx)}
 	}
 	return lease, nil
 }

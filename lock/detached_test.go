@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
@@ -50,6 +51,72 @@ func TestAcquireDetached(t *testing.T) {
 	if err := lease.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestDetachedEndsAsAcquireDoes: the error says whether a deadline has passed or somebody has cancelled, and why.
+func TestDetachedEndsAsAcquireDoes(t *testing.T) {
+	for name, end := range map[string]func(context.Context) (context.Context, context.CancelFunc){
+		"deadline":            deadline(nil),
+		"deadline with cause": deadline(errGaveUp),
+		"cancelled":           cancelled(nil),
+		"cancelled, cause":    cancelled(errGaveUp),
+		"cancelled, deadline": cancelled(context.DeadlineExceeded), // as an errgroup does for a deadline of another member
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, err := memlock.New(memlock.NewNodes(3))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+				if _, err := l.Acquire(t.Context(), "held"); err != nil {
+					t.Fatal(err)
+				}
+				ctx, stop := end(t.Context())
+				defer stop()
+				_, plain := l.Acquire(ctx, "held")
+				ctx, stop = end(t.Context())
+				defer stop()
+				_, waited := lock.AcquireDetached(ctx, l, "held")
+				ctx, stop = end(t.Context())
+				defer stop()
+				_, granted := lock.AcquireDetached(ctx, atTheEnd{l}, "job")
+				for _, err := range []error{waited, granted} {
+					for _, target := range []error{context.Canceled, context.DeadlineExceeded, errGaveUp} {
+						if errors.Is(err, target) != errors.Is(plain, target) {
+							t.Errorf("%v\ndoes not match %q as that of Acquire does: %v", err, target, plain)
+						}
+					}
+					if got, want := lock.ReasonOf(err), lock.ReasonOf(plain); got != want {
+						t.Errorf("%v\nhas the reason %s, want %s", err, got, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+func deadline(cause error) func(context.Context) (context.Context, context.CancelFunc) {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) {
+		return context.WithTimeoutCause(ctx, time.Second, cause)
+	}
+}
+
+func cancelled(cause error) func(context.Context) (context.Context, context.CancelFunc) {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		time.AfterFunc(time.Second, func() { cancel(cause) })
+		return ctx, func() { cancel(nil) }
+	}
+}
+
+// atTheEnd is a Locker that grants when the caller gives up.
+type atTheEnd struct{ lock.Locker }
+
+func (l atTheEnd) Acquire(ctx context.Context, r string, opts ...lock.AcquireOption) (lock.Lease, error) {
+	lease, err := l.Locker.Acquire(ctx, r, opts...)
+	<-ctx.Done()
+	return lease, err
 }
 
 // TestNoLocker is an error, as in the constructs.

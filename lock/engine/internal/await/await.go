@@ -4,11 +4,11 @@ package await
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/internal/carried"
 )
 
 // Timers are kept for the next wait: most waits end before their time is up.
@@ -72,12 +72,8 @@ func (p *Timers) Await(
 // Ended is why ctx ended, with its cause if somebody gave one. A wait budget
 // that is spent is not a deadline of the caller's: it is ErrMaxWait alone.
 func Ended(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause == nil || errors.Is(err, cause) {
-		return err
-	}
-	if errors.Is(cause, lock.ErrMaxWait) {
+	if errors.Is(context.Cause(ctx), lock.ErrMaxWait) {
 		return lock.ErrMaxWait
 	}
-	return fmt.Errorf("%w: %w", cause, err)
+	return carried.Why(ctx)
 }
