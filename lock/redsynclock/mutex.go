@@ -36,7 +36,6 @@ type Mutex struct {
 
 	mu    sync.Mutex
 	lease lock.Lease // of the last Lock that succeeded; nil before
-	end   context.CancelFunc
 	until time.Time
 }
 
@@ -76,20 +75,14 @@ func (m *Mutex) lock(ctx context.Context, opts ...lock.AcquireOption) error {
 			lock.ErrInvalidOption, m.name), nil)
 	}
 	taken := new(takenPools)
-	life, end := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), takenKey{}, taken))
-	stop := context.AfterFunc(ctx, func() { end(context.Cause(ctx)) })
-	lease, err := m.locker.Acquire(life, m.name, append(opts, lock.TTL(m.expiry), lock.NoRenew())...)
-	if err == nil && !stop() {
-		err = errors.Join(context.Cause(ctx), lease.Release(life))
-	}
+	lease, err := lock.AcquireDetached(context.WithValue(ctx, takenKey{}, taken), m.locker, m.name,
+		append(opts, lock.TTL(m.expiry), lock.NoRenew())...)
 	if err != nil {
-		stop()
-		end(nil)
 		return failed(err, taken)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.lease, m.end, m.until = lease, func() { end(nil) }, time.Now().Add(lease.Remaining())
+	m.lease, m.until = lease, time.Now().Add(lease.Remaining())
 	return nil
 }
 
@@ -108,13 +101,12 @@ func (m *Mutex) Unlock() (bool, error) { return m.UnlockContext(context.Backgrou
 // that is unknown.
 func (m *Mutex) UnlockContext(ctx context.Context) (bool, error) {
 	m.mu.Lock()
-	lease, end := m.lease, m.end
-	m.lease, m.end = nil, nil
+	lease := m.lease
+	m.lease = nil
 	m.mu.Unlock()
 	if lease == nil {
 		return false, redsync.ErrLockAlreadyExpired
 	}
-	defer end()
 	err := lease.Release(ctx)
 	if errors.Is(err, lock.ErrNotHeld) {
 		err = fmt.Errorf("%w: %w", redsync.ErrLockAlreadyExpired, err)

@@ -213,6 +213,14 @@ func TestMutexes(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
 	wantErr(t, rs.NewMutex("order:1001").LockContext(ctx), redsync.ErrFailed, context.Canceled)
+	errLate := errors.New("late")
+	ctx, cancel = context.WithDeadlineCause(t.Context(), time.Now(), errLate)
+	defer cancel()
+	err := rs.NewMutex("order:1001").LockContext(ctx)
+	wantErr(t, err, redsync.ErrFailed, context.DeadlineExceeded, errLate)
+	if errors.Is(err, context.Canceled) {
+		t.Errorf("nobody has cancelled: %v", err)
+	}
 	if ok, err := m.Unlock(); !ok {
 		t.Error(err)
 	}
