@@ -167,7 +167,11 @@ func (m *Mutex) enter(ctx context.Context, limit lock.AcquireOptions) error {
 	case m.inside <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return &lock.WaitError{Resource: m.resource, Waited: time.Since(began), Err: context.Cause(ctx)}
+		ended := ctx.Err()
+		if cause := context.Cause(ctx); !errors.Is(ended, cause) {
+			ended = fmt.Errorf("%w: %w", cause, ended)
+		}
+		return &lock.WaitError{Resource: m.resource, Waited: time.Since(began), Err: ended}
 	case <-spent:
 		return &lock.WaitError{Resource: m.resource, Waited: limit.MaxWait, Err: lock.ErrMaxWait}
 	}

@@ -285,13 +285,15 @@ func TestAcquire(t *testing.T) {
 		stop := errors.New("stop")
 		stopped, cancel := context.WithCancelCause(t.Context())
 		cancel(stop)
+		late, cancelLate := context.WithDeadlineCause(t.Context(), time.Now(), stop)
+		defer cancelLate()
 		for _, c := range []struct {
 			ctx  context.Context
 			opt  lock.AcquireOption
 			want error
 		}{
 			{t.Context(), lock.NoWait(), lock.ErrHeld}, {t.Context(), lock.MaxWait(patience), lock.ErrMaxWait},
-			{stopped, nil, stop},
+			{stopped, nil, stop}, {stopped, nil, context.Canceled}, {late, nil, stop}, {late, nil, context.DeadlineExceeded},
 		} {
 			m := mutex(t.Context(), t, l, c.opt)
 			if err := m.Acquire(t.Context()); err != nil {
