@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
@@ -25,7 +26,7 @@ func TestNotReadyInQuarantine(t *testing.T) {
 		defer c.Close()
 		clients = append(clients, c)
 	}
-	l, err := redlock.New(clients)
+	l, err := redlock.New(clients, lock.WithNodeTimeout(2*time.Second)) // an answer that is late leaves a tombstone: not new
 	must(t, err)
 	defer l.Close()
 	e := newExporter(t, exporter.WithOwnServer(), exporter.WithReadyCheck("locks", exporter.LockCheck(l, "ready:me")))
