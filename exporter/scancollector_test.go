@@ -124,6 +124,17 @@ func TestStandbyTellsOfThePastOnly(t *testing.T) {
 	}
 }
 
+// TestStandbyOfOneGroupCountsNoKeys of that group: they may be repaired since. Those of the group that it sweeps count.
+func TestStandbyOfOneGroupCountsNoKeys(t *testing.T) {
+	lost, led := scanner.Snapshot(oneNode()), scanner.Snapshot(oneNode())
+	lost.Standby = true
+	led.Nodes[0].Node, led.Nodes[0].Counts = "redis-2:6379", map[inspect.Class]int{inspect.LongTTL: 5}
+	led.Last.Findings = nil
+	_, text := get(newExporter(t, exporter.WithScanner(found(scanner.MergeSnapshots(lost, led)))), "/metrics")
+	contains(t, text, "distributed_lock_scanner_standby 0", `distributed_lock_scanner_finding_keys{class="long_ttl"} 5`,
+		`distributed_lock_scanner_finding_keys{class="no_ttl"} 0`, `distributed_lock_scanner_finding_keys{class="orphan"} 0`)
+}
+
 // TestNoKeysByDefault: keys are series only on request.
 func TestNoKeysByDefault(t *testing.T) {
 	for _, opts := range [][]exporter.ScanOption{nil, {exporter.WithLeakedLockInfo(-1)}, {nil}} {

@@ -17,6 +17,9 @@ func findingKeys(s *scanner.Snapshot) map[inspect.Class]int {
 	most := make(map[ofGroup]int)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
+		if n.Standby { // as in collectNode
+			continue
+		}
 		for class, count := range n.Counts {
 			id := ofGroup{n.Backend, n.Group, class}
 			most[id] = max(most[id], count)
