@@ -60,15 +60,16 @@ func (m maker) findings() rulefmt.Rule {
 		)`, "$SELF", Findings, "$SEEN", ExporterSeen)
 }
 
-// findingKeys falls back to the largest count of any node while no scanner reports keys.
+// findingKeys counts each process that was the last to sweep some node: others of the job may have other nodes. It
+// falls back to the largest count of any node while no scanner reports keys.
 func (m maker) findingKeys() rulefmt.Rule {
 	return m.record(FindingKeys, `
 		max by ($JOB, class) (
 			distributed_lock_scanner_finding_keys
 			and on ($JOB, instance) (
-				max by ($JOB, instance) (distributed_lock_scanner_last_success_timestamp_seconds)
-				== on ($JOB) group_left ()
-				max by ($JOB) (distributed_lock_scanner_last_success_timestamp_seconds)
+				distributed_lock_scanner_last_success_timestamp_seconds
+				== on ($JOB, lock_node) group_left ()
+				max by ($JOB, lock_node) (distributed_lock_scanner_last_success_timestamp_seconds)
 			)
 		)
 		or max by ($JOB, class) ($FINDINGS)`, "$FINDINGS", Findings)
