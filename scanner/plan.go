@@ -117,7 +117,7 @@ func (s *Scanner) Begin(p repair.Plan) (*PlanRun, error) {
 	return &PlanRun{s: s, plan: p}, nil
 }
 
-// servers are the names that a plan has.
+// servers are the names that plans and reports have.
 func (s *Scanner) servers() []string {
 	if s.system != nil {
 		return []string{s.system.address}

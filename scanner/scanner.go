@@ -127,6 +127,7 @@ func (s *Scanner) sweep(ctx context.Context, unelected bool) (report.Report, err
 	w := s.sweeper()
 	w.Run(ctx, s.totals.drop)
 	report := w.Report()
+	report.Servers = s.servers()
 	if redis, ok := w.(*sweep.Sweep); ok {
 		s.proof.Store(redis.Proof(&report))
 	}

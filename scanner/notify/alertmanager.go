@@ -122,7 +122,7 @@ func (a *alertmanager) Notify(ctx context.Context, r report.Report) error {
 func (a *alertmanager) alerts(r report.Report, now time.Time) (all []alert) {
 	m, ends := newMessage(r), now.Add(holdIntervals*a.Interval)
 	if m.Count > most {
-		return []alert{a.many(m, r.Findings, now, ends)}
+		return []alert{a.many(m, r, now, ends)}
 	}
 	for _, f := range m.Findings {
 		all = append(all, a.one(f, now, ends))
@@ -131,7 +131,7 @@ func (a *alertmanager) alerts(r report.Report, now time.Time) (all []alert) {
 		all = append(all, a.one(f, now, now))
 	}
 	if len(m.Resolved) > 0 { // an earlier report may have had too many
-		all = append(all, a.many(m, nil, now, now))
+		all = append(all, a.many(m, r, now, now))
 	}
 	return all
 }
@@ -153,11 +153,17 @@ func (a *alertmanager) one(f report.FindingDocument, now, ends time.Time) alert 
 	}, began(f.FirstSeen, now), ends}
 }
 
-// many is the alert of a group with too many findings.
-func (a *alertmanager) many(m Message, findings []report.Finding, now, ends time.Time) alert {
-	counts := make(map[inspect.Class]int)
+// many is the alert of a scanner with too many findings. It has the scanner's servers as a label, because others may
+// have the same group, or none.
+func (a *alertmanager) many(m Message, r report.Report, now, ends time.Time) alert {
+	labels := a.labels(inspect.NoTTL, m.Group)
+	if len(r.Servers) > 0 {
+		labels["lock_node"] = clip(valid(strings.Join(r.Servers, ",")), maxLabel)
+	}
+	counts, locks := make(map[inspect.Class]int), make(map[string]bool)
 	first := now
-	for _, f := range findings {
+	for _, f := range r.Findings {
+		locks[f.Lock()] = true
 		counts[f.Class]++
 		first = began(f.FirstSeen, first)
 	}
@@ -165,11 +171,15 @@ func (a *alertmanager) many(m Message, findings []report.Finding, now, ends time
 	for _, class := range slices.Sorted(maps.Keys(counts)) {
 		parts = append(parts, fmt.Sprintf("%d %s", counts[class], class))
 	}
-	summary := fmt.Sprintf("%d leaked locks", m.Count)
+	least := ""
+	if r.Overflow > 0 {
+		least = "at least "
+	}
+	summary := fmt.Sprintf("%d findings of %s%d locks", m.Count, least, len(locks))
 	if m.Group != "" {
 		summary += " in group " + valid(m.Group)
 	}
-	return alert{a.labels(inspect.NoTTL, m.Group), map[string]string{
+	return alert{labels, map[string]string{
 		"summary":     summary + ".",
 		"description": "By class: " + strings.Join(parts, ", ") + `. List them with "lockscope scan".`,
 		"runbook_url": runbook(inspect.NoTTL),

@@ -2,7 +2,9 @@ package notify
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +78,7 @@ func TestManyLeaksAreOneAlert(t *testing.T) {
 		t.Fatalf("%d alerts", len(all))
 	}
 	first := all[0]
-	if first.Annotations["summary"] != "3000 leaked locks in group orders." || first.Labels["severity"] != "page" ||
+	if first.Annotations["summary"] != "3000 findings of at least 2991 locks in group orders." || first.Labels["severity"] != "page" ||
 		!strings.Contains(first.Annotations["description"], "2990 no_ttl, 1 orphan") || first.Labels["lock_group"] != "orders" ||
 		!first.StartsAt.Equal(seen) {
 		t.Errorf("%+v", first)
@@ -92,6 +94,52 @@ func TestManyLeaksAreOneAlert(t *testing.T) {
 	for name, value := range first.Labels {
 		if last.Labels[name] != value {
 			t.Errorf("label %s is %q, was %q", name, last.Labels[name], value)
+		}
+	}
+}
+
+// TestTheAlertOfManyNamesTheServers: what ends for one scanner goes on for another with servers of the same group.
+func TestTheAlertOfManyNamesTheServers(t *testing.T) {
+	s := newTarget(t)
+	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}})
+	of := func(r report.Report, servers ...string) map[string]string {
+		r.Servers = servers
+		must(t, a.Notify(t.Context(), r))
+		all := decode[[]alert](t, s)
+		return all[len(all)-1].Labels
+	}
+	part, few := reportOf(leaks(30)...), reportOf()
+	few.Resolved = leaks(1)
+	first, other := of(part, "redis-1", "redis-2"), of(few, "redis-3")
+	if maps.Equal(first, other) {
+		t.Errorf("two scanners have one alert: %v", first)
+	}
+	part.Nodes[0].Node = "10.0.0.9:6379" // another master of the same cluster
+	if again := of(part, "redis-1", "redis-2"); !maps.Equal(first, again) {
+		t.Errorf("labels were %v, are %v", first, again)
+	}
+	if end := of(few, "redis-1", "redis-2"); !maps.Equal(first, end) {
+		t.Errorf("labels were %v, and at the end %v", first, end)
+	}
+}
+
+// TestManyFindingsMayBeFewLocks: each node of a Redlock has a finding of its own.
+func TestManyFindingsMayBeFewLocks(t *testing.T) {
+	var all []report.Finding
+	for i := range 5 {
+		for _, f := range leaks(5) {
+			f.Node = fmt.Sprint("redis-", i)
+			all = append(all, f)
+		}
+	}
+	s := newTarget(t)
+	a := newAlertmanager(t, Alertmanager{URLs: []string{s.URL}})
+	r := reportOf(all...)
+	for overflow, want := range map[int]string{0: "25 findings of 5 locks.", 3: "28 findings of at least 5 locks."} {
+		r.Overflow = overflow
+		must(t, a.Notify(t.Context(), r))
+		if got := decode[[]alert](t, s)[0].Annotations["summary"]; got != want {
+			t.Errorf("summary %q, want %q", got, want)
 		}
 	}
 }

@@ -39,7 +39,8 @@ func TestThousandsOfLeaks(t *testing.T) {
 	for range 3 {
 		_, err = s.Sweep(t.Context())
 		must(t, err)
-		if all := decode[[]alert](t, am); len(all) != 1 || all[0].Annotations["summary"] != "3000 leaked locks." {
+		if all := decode[[]alert](t, am); len(all) != 1 || all[0].Labels["lock_node"] != server.Addr() ||
+			all[0].Annotations["summary"] != "3000 findings of at least 1000 locks." {
 			t.Errorf("%d alerts, the first %+v", len(all), all[0])
 		}
 	}

@@ -38,7 +38,7 @@ type webhook struct {
 	secret string
 
 	mu     sync.Mutex
-	posted map[string]state // what the receiver took last, by group
+	posted map[string]state // what the receiver took last, by group and servers
 }
 
 // NewWebhook makes a notifier that posts to one URL when the findings of a report differ from those posted last:
@@ -89,7 +89,8 @@ func (w *webhook) Notify(ctx context.Context, r report.Report) error {
 	defer w.mu.Unlock()
 	m := newMessage(r)
 	now := stateOf(m)
-	last, known := w.posted[m.Group]
+	of := strings.Join(append([]string{m.Group}, r.Servers...), "\x00")
+	last, known := w.posted[of]
 	if !now.differs(last) && (known || len(m.Resolved) == 0) {
 		return nil
 	}
@@ -100,7 +101,7 @@ func (w *webhook) Notify(ctx context.Context, r report.Report) error {
 	if err := w.to.post(ctx, body); err != nil {
 		return err
 	}
-	w.posted[m.Group] = now
+	w.posted[of] = now
 	return nil
 }
 

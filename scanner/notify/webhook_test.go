@@ -62,19 +62,23 @@ func TestResolvedAfterARestart(t *testing.T) {
 	}
 }
 
-// TestGroupsApart: one notifier of two scanners posts the changes of each.
+// TestGroupsApart: one notifier of several scanners posts the changes of each.
 func TestGroupsApart(t *testing.T) {
 	s := newTarget(t)
 	w := newWebhook(t, Webhook{URL: s.URL})
 	for range 2 {
-		for _, group := range []string{"orders", "batch"} {
-			f := finding(inspect.NoTTL, "lock:a")
-			f.Group = group
-			must(t, w.Notify(t.Context(), reportOf(f)))
+		for _, of := range []struct{ group, server string }{
+			{"orders", "redis-1"}, {"batch", "redis-2"}, {"", "redis-3"}, {"", "redis-4"},
+		} {
+			f := finding(inspect.NoTTL, "lock:"+of.server)
+			f.Group = of.group
+			r := reportOf(f)
+			r.Servers = []string{of.server}
+			must(t, w.Notify(t.Context(), r))
 		}
 	}
-	if n := len(s.got()); n != 2 {
-		t.Errorf("%d posts of two groups, want one each", n)
+	if n := len(s.got()); n != 4 {
+		t.Errorf("%d posts of four scanners, want one each", n)
 	}
 }
 

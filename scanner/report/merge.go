@@ -21,6 +21,7 @@ func Merge(reports ...Report) Report {
 		if until := r.Started.Add(r.Took); until.After(end) {
 			end = until
 		}
+		all.Servers = append(all.Servers, r.Servers...)
 		all.Nodes = append(all.Nodes, r.Nodes...)
 		all.Findings = append(all.Findings, r.Findings...)
 		all.Pending = append(all.Pending, r.Pending...)
@@ -36,6 +37,7 @@ func Merge(reports ...Report) Report {
 	if !all.Started.IsZero() {
 		all.Took = end.Sub(all.Started)
 	}
+	slices.Sort(all.Servers)
 	for _, list := range [][]Finding{all.Findings, all.Pending, all.Resolved} {
 		slices.SortStableFunc(list, func(a, b Finding) int { return Compare(&a, &b) })
 	}

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -10,10 +11,10 @@ import (
 // TestMergedReport lasts from the first beginning to the last end, and is a standby's only if all parts are.
 func TestMergedReport(t *testing.T) {
 	at := func(s int64) time.Time { return time.Unix(1000+s, 0) }
-	long := report.Report{Started: at(0), Took: time.Hour}
-	short := report.Report{Started: at(5), Took: time.Second, Unelected: true, Overflow: 2}
+	long := report.Report{Started: at(0), Took: time.Hour, Servers: []string{"b"}}
+	short := report.Report{Started: at(5), Took: time.Second, Unelected: true, Overflow: 2, Servers: []string{"a"}}
 	if r := report.Merge(long, short); !r.Started.Equal(at(0)) || r.Took != time.Hour || r.Standby || !r.Unelected ||
-		r.Overflow != 2 {
+		r.Overflow != 2 || !slices.Equal(r.Servers, []string{"a", "b"}) {
 		t.Errorf("two sweeps: %+v", r)
 	}
 	many := report.Report{Silent: make([]report.Silent, report.MaxSilent), Silents: 30}

@@ -10,6 +10,7 @@ import (
 type Report struct {
 	Started   time.Time
 	Took      time.Duration
+	Servers   []string // names of the Scanner's servers, sorted; a cluster is one, whatever its masters are
 	Nodes     []NodeReport
 	Findings  []Finding     // confirmed and present, worst first
 	Pending   []Finding     // seen once; a later look confirms or drops them
