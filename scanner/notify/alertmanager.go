@@ -43,9 +43,10 @@ type alertmanager struct {
 }
 
 // NewAlertmanager makes a notifier that posts alerts to all members of an Alertmanager cluster. Each report repeats the
-// alerts of all its findings. Their labels lock_policy and team are those of the lock's policy, so that one scanner's alerts
-// are routed to many teams. A team of Labels is that of all other locks. A finding that a report resolves ends its alert at once, and any other alert ends when it
-// is repeated no more. Notify fails if no member took the alerts.
+// alerts of all its findings. Their label lock_node is the server that the scanner was given: a cluster has one name,
+// whatever its masters are. Their labels lock_policy and team are those of the lock's policy, so that one scanner's
+// alerts are routed to many teams. A team of Labels is that of all other locks. A finding that a report resolves ends
+// its alert at once, and any other alert ends when it is repeated no more. Notify fails if no member took the alerts.
 func NewAlertmanager(c Alertmanager) (scanner.Notifier, error) {
 	if c.Interval == 0 {
 		c.Interval = time.Minute
@@ -124,11 +125,11 @@ func (a *alertmanager) alerts(r report.Report, now time.Time) (all []alert) {
 	if m.Count > most {
 		return []alert{a.many(m, r, now, ends)}
 	}
-	for _, f := range m.Findings {
-		all = append(all, a.one(f, now, ends))
+	for i, f := range m.Findings {
+		all = append(all, a.one(f, serverOf(&m.from.Findings[i]), now, ends))
 	}
-	for _, f := range m.Resolved {
-		all = append(all, a.one(f, now, now))
+	for i, f := range m.Resolved {
+		all = append(all, a.one(f, serverOf(&m.from.Resolved[i]), now, now))
 	}
 	if len(m.Resolved) > 0 { // an earlier report may have had too many
 		all = append(all, a.many(m, r, now, now))
@@ -137,10 +138,10 @@ func (a *alertmanager) alerts(r report.Report, now time.Time) (all []alert) {
 }
 
 // one is the alert of a finding. Its labels are its identity: they do not change while the finding lasts.
-func (a *alertmanager) one(f report.FindingDocument, now, ends time.Time) alert {
+func (a *alertmanager) one(f report.FindingDocument, server string, now, ends time.Time) alert {
 	labels := a.labels(f.Class, f.Group)
 	labels["class"] = string(f.Class)
-	labels["lock_node"], labels["lock"] = clip(valid(f.Node), maxLabel), clip(lockOf(f), maxLabel)
+	labels["lock_node"], labels["lock"] = clip(valid(server), maxLabel), clip(lockOf(f), maxLabel)
 	if f.Policy != "" {
 		labels["lock_policy"] = clip(valid(f.Policy), maxLabel)
 	}

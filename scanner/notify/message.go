@@ -1,11 +1,14 @@
 package notify
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/lockscope/lockscope/lock/driver/inspect"
+	"github.com/lockscope/lockscope/scanner/internal/registry"
 	"github.com/lockscope/lockscope/scanner/report"
 )
 
@@ -23,10 +26,18 @@ type Message struct {
 	Group  string // of servers; "" without one
 	Count  int    // findings, also those left out; 0: all are resolved
 	Secret string // of [Webhook]
+
+	from report.Report // what the document was made of; its lists have the same order
 }
 
 func newMessage(r report.Report) Message {
-	m := Message{Document: report.NewDocument(r), Count: len(r.Findings) + r.Overflow}
+	lasting := make(map[identity]bool, len(r.Findings))
+	for i := range r.Findings {
+		lasting[identityOf(&r.Findings[i])] = true
+	}
+	// a key that was healed and leaked again is in both lists
+	r.Resolved = slices.DeleteFunc(slices.Clone(r.Resolved), func(f report.Finding) bool { return lasting[identityOf(&f)] })
+	m := Message{Document: report.NewDocument(r), Count: len(r.Findings) + r.Overflow, from: r}
 	for _, n := range r.Nodes {
 		m.Group = n.Group
 	}
@@ -36,17 +47,8 @@ func newMessage(r report.Report) Message {
 	for i := range m.Nodes {
 		m.Nodes[i].Error = clip(m.Nodes[i].Error, maxText)
 	}
-	lasting := make(map[identity]bool, len(m.Findings))
-	for _, f := range m.Findings {
+	for _, f := range slices.Concat(r.Findings, r.Resolved) {
 		m.Group = f.Group
-		lasting[identityOf(f)] = true
-	}
-	resolved := m.Resolved
-	m.Resolved = []report.FindingDocument{}
-	for _, f := range resolved { // a key that was healed and leaked again is in both lists
-		if !lasting[identityOf(f)] {
-			m.Group, m.Resolved = f.Group, append(m.Resolved, f)
-		}
 	}
 	for _, list := range []*[]report.FindingDocument{&m.Findings, &m.Resolved, &m.Pending} {
 		m.Omitted += max(0, len(*list)-most)
@@ -73,11 +75,17 @@ func clipFinding(f *report.FindingDocument) {
 
 // identity tells the findings of a group apart. Nothing in it changes while a finding lasts.
 type identity struct {
-	class      inspect.Class
-	node, lock string
+	class        inspect.Class
+	server, lock string
 }
 
-func identityOf(f report.FindingDocument) identity { return identity{f.Class, f.Node, lockOf(f)} }
+func identityOf(f *report.Finding) identity { return identity{f.Class, serverOf(f), f.Lock()} }
+
+// serverOf names the server that the scanner was given. The node of a cluster's key changes with its masters.
+func serverOf(f *report.Finding) string {
+	e := registry.EntryOf(f)
+	return cmp.Or(e.Source, f.Node)
+}
 
 // lockOf is the lock's name, after the place that it is in.
 func lockOf(f report.FindingDocument) string {

@@ -129,8 +129,8 @@ type state struct {
 func stateOf(m Message) state {
 	s := state{count: m.Count, findings: map[identity]bool{}}
 	if m.Count <= most {
-		for _, f := range m.Findings {
-			s.findings[identityOf(f)] = true
+		for i := range m.from.Findings {
+			s.findings[identityOf(&m.from.Findings[i])] = true
 		}
 	}
 	return s
