@@ -16,11 +16,12 @@ import (
 // Claim is a node of this process in a queue, or one that is being created.
 type Claim struct {
 	dir, guid string
+	leftover  sync.Once // starts the deletion of a claim that a release did not delete
 
 	// A call without an answer may still work on the claim, beside the next one.
 	mu       sync.Mutex
 	want     claimlist.Want // of the attempt made last
-	expired  func()         // is called when the lock's TTL passes without renewal
+	expired  func()         // is called when the lock's TTL passes without renewal, or the leftover is deleted
 	path     string         // "" until it is known to exist
 	session  int64          // the session that creates it
 	lived    time.Duration  // on the clock: when the session was last known to be alive
@@ -67,6 +68,13 @@ func (c *Claim) stopTimers() {
 			timer.Stop()
 		}
 	}
+}
+
+func (c *Claim) forget() {
+	c.mu.Lock()
+	expired := c.expired
+	c.mu.Unlock()
+	expired()
 }
 
 func (c *Claim) wanted() claimlist.Want {

@@ -48,7 +48,8 @@ func (p *Protocol) Resize(semaphore string, from, to int) (known int, err error)
 }
 
 // Release gives a claim back. found reports that it was there, and taken that another claim may hold the lock instead. If
-// a call that creates it is still under way, that call removes it.
+// a call that creates it is still under way, that call removes it. A claim that is not given back is deleted in the
+// background: the caller may stop asking before an outage ends, and the session lives on.
 func (p *Protocol) Release(ctx context.Context, c *Claim) (found, taken bool, err error) {
 	path := c.bury()
 	if path == "" {
@@ -63,7 +64,17 @@ func (p *Protocol) Release(ctx context.Context, c *Claim) (found, taken bool, er
 		}
 		return r, err
 	}, nil)
+	if err != nil {
+		c.leftover.Do(func() { p.store.Background.Run(func() { p.removeLeftover(c, path) }) })
+	}
 	return r.found, r.taken, err
+}
+
+// removeLeftover keeps the token of a claim that it cannot delete: later releases report that.
+func (p *Protocol) removeLeftover(c *Claim, path string) {
+	if p.remove(path) {
+		c.forget()
+	}
 }
 
 // giveBack deletes a claim. It returns false if the claim was not there.
@@ -92,16 +103,20 @@ func (p *Protocol) RemoveBuried(c *Claim) {
 	}
 }
 
-// remove deletes what is left of a claim, however long that takes. Only the ensemble knows that a claim has
-// ended with its session: a request that waited for a connection may be sent in a later session.
-func (p *Protocol) remove(path string) {
+// remove deletes what is left of a claim, however long that takes. It returns false if it cannot. Only the ensemble knows
+// that a claim has ended with its session: a request that waited for a connection may be sent in a later session.
+func (p *Protocol) remove(path string) bool {
 	for path != "" {
 		if p.store.Session.Await(p.store.Background.Life) != nil {
-			return
+			return false
 		}
 		err := p.zk.Delete(path)
-		if err == nil || !store.IsDisconnect(err) || !p.store.Background.Pause(store.RetryEvery) {
-			return
+		if !store.IsDisconnect(err) {
+			return err == nil || errors.Is(err, zk.ErrNoNode)
+		}
+		if !p.store.Background.Pause(store.RetryEvery) {
+			return false
 		}
 	}
+	return true
 }
