@@ -49,6 +49,7 @@ var replies = []struct {
 	{"ERR The user executing the script", driver.ErrDenied, rightsRemedy}, // may not do what follows: Redis 7.0
 	{"READONLY", driver.ErrReplica, "connect the pool to the master"},
 	{"LOADING", driver.ErrUnreachable, ""},
+	{"BUSY ", driver.ErrUnreachable, ""},
 	{"CLUSTERDOWN", driver.ErrUnreachable, ""},
 	{"OOM", driver.ErrMisconfigured, "free memory on the server, or raise maxmemory"},
 	{"MISCONF", driver.ErrMisconfigured, "make the server's disk writable again"},

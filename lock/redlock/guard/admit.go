@@ -10,7 +10,7 @@ import (
 
 // Examine checks the server behind a new connection before it carries a command. It returns the
 // Sight that commands on the connection compare with the server's marker. It fails only if the
-// connection does: releases must go through even if votes may not.
+// connection does, or the server cannot answer now: releases must go through even if votes may not.
 func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 	if g.Off {
 		return Sight{unchecked: true}, nil
@@ -18,7 +18,7 @@ func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 	asked := g.Clock()
 	text, err := s.Info(ctx)
 	if err != nil {
-		if isReply(err) {
+		if isRefusal(err) {
 			g.report(infoRefused(err))
 			return g.saw(nil), nil
 		}
@@ -26,12 +26,12 @@ func (g *Guard) Examine(ctx context.Context, s Server) (Sight, error) {
 	}
 	info := redisinfo.Parse(text)
 	g.compareClocks(info, asked)
-	if err := g.learn(ctx, s, info); err != nil && !isReply(err) {
+	if err := g.learn(ctx, s, info); err != nil && !isRefusal(err) {
 		return Sight{}, err
 	}
 	err = g.judge(info, func() (string, error) {
 		marker, err := s.Marker(ctx)
-		if isReply(err) {
+		if isRefusal(err) {
 			return "", nil // the user may not read it: then nobody has vouched
 		}
 		return marker, err

@@ -3,6 +3,7 @@ package guard
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lockscope/lockscope/lock/driver"
@@ -80,11 +81,19 @@ func infoRefused(err error) error {
 		err)
 }
 
-// isReply distinguishes an error the server replied with from a connection that failed.
-func isReply(err error) bool {
+// isRefusal distinguishes a server that refuses a command from one that cannot answer now, and from a connection that
+// failed.
+func isRefusal(err error) bool {
 	var reply interface {
 		error
 		RedisError()
 	}
-	return errors.As(err, &reply)
+	return errors.As(err, &reply) && !isNotNow(reply)
+}
+
+// isNotNow reports whether the server would answer the same question later. MASTERDOWN is not among these replies: a
+// replica that gives it gives INFO, too.
+func isNotNow(err error) bool {
+	code, _, _ := strings.Cut(err.Error(), " ")
+	return slices.Contains([]string{"BUSY", "LOADING", "TRYAGAIN", "CLUSTERDOWN"}, code)
 }

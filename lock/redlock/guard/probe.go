@@ -21,7 +21,7 @@ func (g *Guard) ProbeDue() bool {
 }
 
 // Probed takes the reply to the INFO that [Guard.ProbeDue] asked for. It ignores errors of the
-// connection, since the vote has failed as well.
+// connection, and of a server that cannot answer now, since the vote has failed as well.
 func (g *Guard) Probed(text string, err error) {
 	asked := time.Duration(g.probedAt.Load())
 	switch {
@@ -36,7 +36,7 @@ func (g *Guard) Probed(text string, err error) {
 			g.mu.Unlock()
 		}
 		g.saw(info)
-	case isReply(err):
+	case isRefusal(err):
 		g.report(infoRefused(err))
 	}
 }

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -80,6 +81,58 @@ func TestAProbeThatFails(t *testing.T) {
 	f.Probed("", replyError("NOPERM no INFO for you"))
 	if err := f.Verdict(f.Latest()); !errors.Is(err, driver.ErrUnexamined) {
 		t.Errorf("%v, want that it cannot be examined", err)
+	}
+}
+
+// TestAServerThatCannotAnswerNow does not refuse INFO: its state is still unknown, and nobody has to change a setting.
+func TestAServerThatCannotAnswerNow(t *testing.T) {
+	for _, text := range []string{
+		"BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+		"LOADING Redis is loading the dataset in memory",
+		"TRYAGAIN Multiple keys request during rehashing of slot", "CLUSTERDOWN The cluster is down",
+	} {
+		f, reply := newFixture(t), replyError(text)
+		f.meets(server("a", 3600))
+		f.votes()
+		f.clock.now += reexamineAfter
+		f.ProbeDue()
+		f.Probed("", reply)
+		if err := f.Verdict(f.Latest()); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if sight, err := f.Examine(t.Context(), fakeServer{err: reply}); !errors.Is(err, reply) || sight != (Sight{}) {
+			t.Errorf("%s: a new connection is used: %+v, %v", text, sight, err)
+		}
+	}
+}
+
+// markerless is a server that answers INFO, and not what follows.
+type markerless struct{ fakeServer }
+
+func (s markerless) Info(context.Context) (string, error) { return s.info, nil }
+
+// TestAMarkerThatCannotBeReadNow may be a vouch, or an identity.
+func TestAMarkerThatCannotBeReadNow(t *testing.T) {
+	loading := replyError("LOADING Redis is loading the dataset in memory")
+	for name, c := range map[string]struct {
+		change func(*Config)
+		server fakeServer
+	}{
+		"of a vouch":     {func(c *Config) { c.Enforce = false }, server("a", 1)},
+		"of an identity": {func(c *Config) { c.ByMarker = true }, server("", 3600)},
+	} {
+		f := newFixture(t, c.change)
+		c.server.err = loading
+		if _, err := f.Examine(t.Context(), markerless{c.server}); !errors.Is(err, loading) || f.Restart() != nil {
+			t.Errorf("%s: the connection is used: %v", name, err)
+		}
+	}
+	f := newFixture(t, func(c *Config) { c.Enforce = false })
+	replica := server("a", 1, "role:slave")
+	replica.err = replyError("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.")
+	_, err := f.Examine(t.Context(), markerless{replica})
+	if err != nil || !errors.Is(f.Verdict(f.Latest()), driver.ErrReplica) {
+		t.Errorf("a replica without its master: %v, %v", err, f.Verdict(f.Latest()))
 	}
 }
 

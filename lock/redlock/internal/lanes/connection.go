@@ -35,6 +35,9 @@ type connection struct {
 func (c *connection) examine(ctx context.Context, cn *redis.Conn, g *guard.Guard) (err error) {
 	seen, err := g.Examine(ctx, c.scripts.Server(cn, c.sight))
 	c.saw(seen)
+	if err != nil {
+		c.broken = err
+	}
 	return err
 }
 
@@ -51,7 +54,7 @@ func (c *connection) sight() guard.Sight { return c.seen }
 // open connects, and has the server examined.
 func (c *connection) open(ctx context.Context) error {
 	_, err := c.scripts.Server(c.sticky, c.sight).Marker(ctx)
-	if redisconn.IsReply(err) {
+	if c.broken == nil && redisconn.IsReply(err) {
 		return nil // a server replied: the guard decides what a refusal means
 	}
 	return err

@@ -13,8 +13,12 @@ import (
 	"github.com/lockscope/lockscope/lock/redlock/redisconn"
 )
 
-// errLoading means that the server has started, and answers INFO, but refuses commands.
-var errLoading = driver.NewError(driver.Unreachable, "node is still loading its data")
+var (
+	// errLoading means that the server has started, and answers INFO, but refuses commands.
+	errLoading = driver.NewError(driver.Unreachable, "node is still loading its data")
+	// errBlocked means that the server refuses nearly all commands, INFO among them, until a script ends.
+	errBlocked = driver.NewError(driver.Unreachable, "node is blocked by a script")
+)
 
 // Classify adds the class of a go-redis error if its type does not show it. It does not wrap the
 // context error of a timeout: it is the node's timeout, not the caller's.
@@ -28,6 +32,8 @@ func Classify(err error) error {
 	switch {
 	case redisconn.HasCode(err, "LOADING"):
 		return driver.WithRemedy(fmt.Errorf("%w: %w", errLoading, err), "wait until it has loaded all of it")
+	case redisconn.HasCode(err, "BUSY "):
+		return driver.WithRemedy(fmt.Errorf("%w: %w", errBlocked, err), "wait until the script ends, or run SCRIPT KILL there")
 	case redisconn.IsDenied(err):
 		return fmt.Errorf("%w: %w: %s", driver.ErrDenied, err, accessRemedy(err))
 	case redisconn.IsUnknownCommand(err):
