@@ -3,6 +3,7 @@ package pglock
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"strconv"
 
@@ -34,10 +35,23 @@ func New(pool *pgxpool.Pool, opts ...lock.Option) (*engine.Engine, error) {
 func Open(connString string, opts ...lock.Option) (*engine.Engine, error) {
 	config, err := pgxpool.ParseConfig(connString)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", lock.ErrInvalidNode, err) // it shows no password
+		return nil, fmt.Errorf("%w: Open: %w", lock.ErrInvalidNode, malformed(err))
 	}
 	return newEngine(config, opts)
 }
+
+// malformed replaces an error about a connection string. That of pgx has the string, and removes its password only as far
+// as pgx understands the string.
+func malformed(err error) error {
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("the connection string names a file that cannot be read: %w", file)
+	}
+	return errMalformed
+}
+
+var errMalformed = errors.New("the connection string cannot be parsed (not shown, as it may contain a password): " +
+	"use postgres://user:password@host:port/database or key=value pairs, correct its settings, and percent-encode " +
+	"special characters of the password in a URL")
 
 func newEngine(config *pgxpool.Config, opts []lock.Option) (*engine.Engine, error) {
 	base, err := engine.NewSettings(1, opts...)
@@ -55,7 +69,7 @@ func newEngine(config *pgxpool.Config, opts []lock.Option) (*engine.Engine, erro
 	if s.listen != "" {
 		before = nil
 		if listen, err = pgx.ParseConfig(s.listen); err != nil {
-			return nil, fmt.Errorf("%w: WithListener: %w", lock.ErrInvalidOption, err)
+			return nil, fmt.Errorf("%w: WithListener: %w", lock.ErrInvalidOption, malformed(err))
 		}
 	}
 	listener := newListener(listen, before)

@@ -1,0 +1,45 @@
+package pglock_test
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/pglock"
+)
+
+// TestMalformedConnectionStrings may have a password where pgx finds none. Their errors show nothing of them.
+func TestMalformedConnectionStrings(t *testing.T) {
+	for _, text := range []string{
+		"host=db user=app password = 's3cr3t' sslmode=bogus",
+		`host=db user=app password='it\'s s3cr3t' sslmode=bogus`,
+		`host=db user=app password=my\ s3cr3t sslmode=bogus`,
+		"pgsql://app:s3cr3t:a:b@db", "postgres://app:s3cr3t%zz@db", "postgres://app@db:s3cr3t",
+		"postgres://app@db/shop?connect_timeout=s3cr3t", "host=db pool_max_conns=s3cr3t",
+		"s3cr3t",
+	} {
+		_, opened := pglock.Open(text)
+		wantErr(t, opened, lock.ErrInvalidNode)
+		errs := map[string]error{"Open": opened}
+		if !strings.Contains(text, "pool_") {
+			_, errs["WithListener"] = pglock.Open("host=db", pglock.WithListener(text))
+			wantErr(t, errs["WithListener"], lock.ErrInvalidOption)
+		}
+		for where, err := range errs {
+			_, whole := errors.AsType[*pgconn.ParseConfigError](err)
+			if whole || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), where) ||
+				!strings.Contains(err.Error(), "not shown") {
+				t.Errorf("%s: %s: %v", text, where, err)
+			}
+		}
+	}
+	_, err := pglock.Open("host=db password = 's3cr3t' sslmode=verify-full sslrootcert=/missing.pem")
+	wantErr(t, err, lock.ErrInvalidNode, fs.ErrNotExist)
+	if text := err.Error(); strings.Contains(text, "s3cr3t") || !strings.Contains(text, "/missing.pem") {
+		t.Errorf("a file that is missing: %v", err)
+	}
+}
