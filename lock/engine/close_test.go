@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -11,23 +12,36 @@ import (
 	"github.com/lockscope/lockscope/lock/driver"
 	"github.com/lockscope/lockscope/lock/engine"
 	"github.com/lockscope/lockscope/lock/locktest"
+	"github.com/lockscope/lockscope/lock/locktrace"
 )
 
 // droppingNode queues calls that give something up until they are sent, and drops what is queued when it is closed, as
 // the connections of package redlock do.
 type droppingNode struct {
 	driver.Node
-	slowReleases bool // as leaves are
+	slowAcquires, slowReleases bool // as leaves are
 
 	mu      sync.Mutex
 	queued  []func()
+	closed  bool
 	dropped int
 }
 
 func (n *droppingNode) queue(send func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.closed {
+		n.dropped++
+	}
 	n.queued = append(n.queued, send)
+}
+
+func (n *droppingNode) Acquire(c driver.Call, req *driver.AcquireRequest, to driver.Answer[driver.AcquireReply]) {
+	if !n.slowAcquires {
+		n.Node.Acquire(c, req, to)
+		return
+	}
+	n.queue(func() { n.Node.Acquire(c, req, to) })
 }
 
 func (n *droppingNode) Release(c driver.Call, req *driver.ReleaseRequest, to driver.Answer[driver.ReleaseReply]) {
@@ -45,7 +59,7 @@ func (n *droppingNode) Leave(c driver.Call, req *driver.LeaveRequest, to driver.
 func (n *droppingNode) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.dropped = len(n.queued)
+	n.dropped, n.closed = len(n.queued), true
 	return n.Node.Close()
 }
 
@@ -150,6 +164,87 @@ func TestCloseWaitsForLeaves(t *testing.T) {
 		}
 		if sent := f.close(t); sent == 0 {
 			t.Error("nothing left the queue")
+		}
+	})
+}
+
+// TestCloseWaitsForTheAttemptThatItEnds: a node that grants what nobody waits for any more is asked to release it.
+func TestCloseWaitsForTheAttemptThatItEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newSlowFleet(t)
+		for _, n := range f.nodes {
+			n.slowAcquires = true
+		}
+		ended := waits(t.Context(), f.e, "job")
+		synctest.Wait() // the nodes have been asked, and have not answered
+		if sent := f.close(t); sent != len(f.nodes) {
+			t.Errorf("%d acquires were under way", sent)
+		}
+		if err := <-ended; !errors.Is(err, lock.ErrClosed) {
+			t.Error(err)
+		}
+		for i, s := range f.servers {
+			if held := s.Locks(); len(held) > 0 {
+				t.Errorf("node %d holds a lock for nobody", i)
+			}
+		}
+	})
+}
+
+// TestCloseWaitsForTheWaitsThatItEnds: a waiter leaves the queue, and a writer lets readers in again.
+func TestCloseWaitsForTheWaitsThatItEnds(t *testing.T) {
+	for name, c := range map[string]struct{ held, waits lock.AcquireOption }{
+		"lock":   {lock.InMode(lock.ModeExclusive), lock.InMode(lock.ModeExclusive)},
+		"writer": {toRead, toWrite},
+		"permit": {lock.Slots(1), lock.Slots(1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newSlowFleet(t)
+				mustAcquire(t, t.Context(), f.other, "job", c.held)
+				first, behind := waits(t.Context(), f.e, "job", c.waits), waits(t.Context(), f.e, "job", c.waits)
+				time.Sleep(time.Second)
+				if sent := f.close(t); sent == 0 {
+					t.Error("nothing left the queue")
+				}
+				for _, ended := range []<-chan error{first, behind} {
+					if err := <-ended; !errors.Is(err, lock.ErrClosed) {
+						t.Error(err)
+					}
+				}
+				for i, s := range f.servers {
+					if n := s.QueueLength(); n > 0 {
+						t.Errorf("%d wait in the queue of node %d", n, i)
+					}
+				}
+				if name == "writer" {
+					mustAcquire(t, t.Context(), f.other, "job", toRead, lock.NoWait())
+				}
+			})
+		})
+	}
+}
+
+// TestCloseInAHook of a call does not wait for that call for longer than for a node.
+func TestCloseInAHook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newSlowFleet(t)
+		var took time.Duration
+		ctx := locktrace.With(t.Context(), &locktrace.Trace{
+			AttemptStart: func(ctx context.Context, _ locktrace.AttemptStart) context.Context {
+				began := time.Now()
+				if err := f.e.Close(); err != nil {
+					t.Error(err)
+				}
+				took = time.Since(began)
+				return ctx
+			},
+		})
+		if _, err := f.e.Acquire(ctx, "job"); !errors.Is(err, lock.ErrClosed) {
+			t.Error(err)
+		}
+		if took > engine.DefaultNodeTimeout(lock.DefaultMaxTTL) {
+			t.Errorf("it took %v", took)
 		}
 	})
 }

@@ -25,9 +25,9 @@ type Engine struct {
 
 // Close ends every wait with ErrClosed and every lease's context with ErrClosed
 // as cause, waits for the commands under way (the node timeout bounds each) and closes
-// its nodes. It also waits for releases that some nodes have not answered, for at most
-// one node timeout. Close does not release leases: the work they protect may still be
-// running, so their keys live until their TTL is over. Close waits for a dial under way,
+// its nodes. For at most one node timeout, it also waits until the calls of Acquire that it ends have undone their
+// attempts and left their queues, and for releases that some nodes have not answered. Close does not release leases: the
+// work they protect may still be running, so their keys live until their TTL is over. Close waits for a dial under way,
 // too, for at most the given client's DialTimeout or ten seconds. A dial that has not
 // ended by then is left behind, and Close returns an error.
 // Further calls return the first one's result.

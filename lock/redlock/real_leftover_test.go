@@ -58,6 +58,9 @@ func TestRealCloseLeavesNothing(t *testing.T) {
 			for _, c := range []<-chan grant{waiting, local} {
 				wantErr(t, await(t, settleTime, "the end of the wait", c).err, lock.ErrClosed)
 			}
+			if name == "healthy" && f.queued("held") > 0 {
+				t.Error("a closed Redlock is in a queue")
+			}
 			must(t, a.Close())
 			wantErr(t, context.Cause(lease.Context()), lock.ErrClosed)
 			if _, err := a.Acquire(t.Context(), "late"); err == nil {

@@ -106,8 +106,11 @@ func (c *contest) begin() error {
 	return nil
 }
 
-// acquireLease acquires within the wait budget.
+// acquireLease acquires within the wait budget. Close waits for the call: what it undoes begins before it returns. A call
+// that begins too late to be waited for sees that the engine is closed, and asks no node.
 func (c *contest) acquireLease() (*lease.Lease, error) {
+	c.engine.Releases.Begin()
+	defer c.engine.Releases.End()
 	if err := c.endedBy(c.req.Parent); err != nil {
 		return nil, c.cut(err, nil)
 	}

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Pending are the releases, and the calls that leave a queue, that a node has not answered once. Close waits for them
-// before it closes the nodes: a node that drops a release keeps the lock until its TTL is over.
+// Pending are the releases, and the calls that leave a queue, that a node has not answered once, and the calls of Acquire,
+// which may yet begin some. Close waits for them before it closes the nodes: a node that drops a release keeps the lock
+// until its TTL is over.
 type Pending struct {
 	mu   sync.Mutex
 	left int
@@ -30,8 +31,8 @@ func (p *Pending) End() {
 	}
 }
 
-// Wait returns once none is left, or the time is up: behind a node that hangs, any number of releases may be queued. One
-// caller may wait at a time.
+// Wait returns once none is left, or the time is up: behind a node that hangs, any number of releases may be queued, and
+// a hook of a call may be what waits here. One caller may wait at a time.
 func (p *Pending) Wait(atMost time.Duration) {
 	p.mu.Lock()
 	if p.left == 0 {
