@@ -71,6 +71,62 @@ func TestAWriterWaitsForEachReader(t *testing.T) {
 	}
 }
 
+// TestACycleBehindTheFirst: a writer closes two cycles at once, and the first one ends, either before it counts or because
+// its own call fails. The second one is broken then, too.
+func TestACycleBehindTheFirst(t *testing.T) {
+	fails := lock.FailOnDeadlock()
+	for name, c := range map[string]struct {
+		first, second, writer []lock.AcquireOption
+		want                  [3]error
+	}{
+		"given up": {
+			first: []lock.AcquireOption{lock.MaxWait(20 * time.Millisecond)}, writer: []lock.AcquireOption{fails},
+			want: [3]error{lock.ErrMaxWait, nil, lock.ErrDeadlock},
+		},
+		"broken": {
+			first: []lock.AcquireOption{fails}, second: []lock.AcquireOption{fails},
+			want: [3]error{lock.ErrDeadlock, lock.ErrDeadlock, nil},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := openMemory(t)
+				var seen deadlocks
+				ctx := seen.in(t.Context())
+				order := mustAcquire(t, ctx, l, "order")
+				first, second := mustAcquire(t, ctx, l, "prices", toRead), mustAcquire(t, ctx, l, "prices", toRead)
+				calls := [3]<-chan error{
+					within(first, l, "order", c.first...), within(second, l, "order", c.second...),
+					within(order, l, "prices", append(c.writer, toWrite)...),
+				}
+				for i, call := range calls {
+					if err := <-call; !errors.Is(err, c.want[i]) {
+						t.Errorf("call %d: %v, want %v", i, err, c.want[i])
+					}
+				}
+				if all := seen.seen(); name == "broken" && len(all) != 2 || name == "given up" && len(all) != 1 {
+					t.Errorf("deadlocks %v", all)
+				}
+			})
+		})
+	}
+}
+
+// within begins a call in the context of a lease, and releases both at its end.
+func within(held lock.Lease, l lock.Locker, resource string, opts ...lock.AcquireOption) <-chan error {
+	done := make(chan error, 1)
+	opts = append([]lock.AcquireOption{lock.MaxWait(10 * time.Second)}, opts...)
+	go func() {
+		lease, err := l.Acquire(held.Context(), resource, opts...)
+		if err == nil {
+			err = lease.Release(context.Background())
+		}
+		done <- errors.Join(err, held.Release(context.Background()))
+	}()
+	synctest.Wait()
+	return done
+}
+
 // TestReadingAgainBehindAWriter is a deadlock while a writer waits, here in another process, and none without one.
 func TestReadingAgainBehindAWriter(t *testing.T) {
 	for _, c := range []struct {

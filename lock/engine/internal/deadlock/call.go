@@ -21,7 +21,8 @@ type Call struct {
 	counts   func() bool             // nil: the call waits for the holders; else only while this is true
 	notified chan lock.DeadlockError // of a cycle that this call is to break; nil if it did not ask to fail
 	on       *Resource               // that it waits for
-	cycle    []edge                  // that was there when the wait began; nil if none was
+	cycle    []edge                  // that was there at the last look; nil if none was
+	reported []edge                  // the last cycle that was
 	confirm  *time.Timer             // fires when the cycle is to be looked at again
 }
 
@@ -72,7 +73,7 @@ func (c *Call) End() {
 	if c.confirm != nil {
 		c.confirm.Stop()
 	}
-	c.on, c.cycle, c.confirm = nil, nil, nil
+	c.on, c.cycle, c.reported, c.confirm = nil, nil, nil, nil
 }
 
 // Suspects is when to look at a cycle again; nil if there is none.
@@ -87,19 +88,21 @@ func (c *Call) Suspects() <-chan time.Time {
 func (c *Call) Notified() <-chan lock.DeadlockError { return c.notified }
 
 // Recheck reports the cycle if it is still there, and tells one of its calls that asked to
-// fail: this one if it did.
+// fail: this one if it did. It looks again as long as there is a cycle: the wait may have closed several. A look finds one
+// of them, and none of their other calls looks.
 func (c *Call) Recheck(report func(lock.DeadlockError)) {
-	cycle := c.findCycle()
-	if cycle == nil || !slices.Equal(cycle, c.cycle) {
-		if c.counts != nil {
-			c.cycle = cycle
-			c.confirm.Reset(confirmAfter)
-		}
+	before := c.cycle
+	c.cycle = c.findCycle()
+	if c.cycle != nil || c.counts != nil {
+		c.confirm.Reset(confirmAfter)
+	}
+	if c.cycle == nil || !slices.Equal(c.cycle, before) || slices.Equal(c.cycle, c.reported) {
 		return
 	}
+	c.reported = c.cycle
 	var d lock.DeadlockError
 	victim := c
-	for _, e := range cycle {
+	for _, e := range c.cycle {
 		d.Cycle = append(d.Cycle, e.lease.of.Info())
 		if victim.notified == nil {
 			victim = e.call
