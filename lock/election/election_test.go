@@ -380,6 +380,36 @@ func TestLeaderReturns(t *testing.T) {
 	})
 }
 
+// TestLeaderResigns: Run ends then, with the error of the leader alone.
+func TestLeaderResigns(t *testing.T) {
+	failure := errors.New("disk full")
+	for name, c := range map[string]struct {
+		opts []election.Option
+		fail error
+	}{
+		"with an error":    {fail: failure},
+		"without an error": {},
+		"once":             {opts: []election.Option{election.Once()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				terms := 0
+				err := election.Run(t.Context(), newFleet(t).process("a"), "billing",
+					func(ctx context.Context, term election.Term) error {
+						if terms++; terms > 1 {
+							return errors.New("it leads again")
+						}
+						_ = term.Resign(ctx) // which ends ctx, and with it the wait for the nodes
+						return c.fail
+					}, c.opts...)
+				if !errors.Is(err, c.fail) || c.fail != nil && err.Error() != c.fail.Error() {
+					t.Errorf("%v, want %v", err, c.fail)
+				}
+			})
+		})
+	}
+}
+
 // TestBadInput is refused before a node is asked.
 func TestBadInput(t *testing.T) {
 	lead := func(context.Context, election.Term) error { return nil }

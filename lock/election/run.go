@@ -17,13 +17,14 @@ const (
 	maxPause   = 5 * time.Second
 )
 
-// Run campaigns for the leadership of name and calls lead for each term that it wins, until lead returns while its term
-// is valid, or ctx ends.
+// Run campaigns for the leadership of name and calls lead for each term that it wins, until lead returns from a term that
+// was not lost, or ctx ends.
 //
 // lead's context is the term's: it ends when the term is lost, and when ctx ends. Return soon then. The leadership is
 // renewed until lead returns, so that an orderly shutdown never has two leaders, and then given up.
 //
 //   - lead returns while the term is valid: Run resigns, and returns lead's error joined with that of the resignation.
+//   - lead calls [Term.Resign]: Run returns lead's error alone, with [Once], too.
 //   - The term is lost: Run waits for lead to return and campaigns again, behind the candidates that already wait.
 //     With [Once] it returns the cause, such as lock.ErrLost, joined with lead's error.
 //   - ctx ends: Run waits for lead, resigns, and returns the cause of ctx's end joined with what lead and the
@@ -78,9 +79,10 @@ func (r *runner) term(ctx context.Context) (again bool, err error) {
 // serve leads, and gives the leadership up.
 func (r *runner) serve(ctx context.Context, term Term) (again bool, err error) {
 	defer func() {
-		lost := term.lost()
+		lost := term.ended()
 		resigned := term.Resign(context.WithoutCancel(ctx))
 		switch {
+		case errors.Is(lost, lock.ErrReleased): // lead has resigned, and knows the result
 		case lost == nil:
 			err = errors.Join(err, resigned)
 		case ctx.Err() == nil && !r.once && !errors.Is(lost, lock.ErrClosed):

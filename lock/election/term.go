@@ -32,7 +32,8 @@ func (t Term) Remaining() time.Duration { return t.lease.Remaining() }
 // Resign ends the term and lets the next candidate lead. Stop the work of the leader first. Resign returns nil if the
 // nodes released the lease, and *lock.ReleaseError if it was over already, or if too few nodes answered to know: the
 // term is over here in any case, releasing goes on in the background, and the next term begins at the latest when
-// validity has ended on the nodes. ctx bounds only the wait for answers. Further calls return the first result.
+// validity has ended on the nodes. ctx bounds only the wait for answers: give another context than the term's, which ends
+// first. Further calls return the first result.
 func (t Term) Resign(ctx context.Context) error {
 	if t.lease == nil {
 		return fmt.Errorf("election: %w: this is no term: it comes from Campaign or Run", lock.ErrNotHeld)
@@ -40,5 +41,5 @@ func (t Term) Resign(ctx context.Context) error {
 	return t.lease.Release(ctx)
 }
 
-// lost returns why the nodes, or the engine, ended the term; nil if they did not.
-func (t Term) lost() error { return context.Cause(t.lease.Context()) }
+// ended returns why the lease of the term has ended: lock.ErrReleased if the leader has resigned; nil if it has not ended.
+func (t Term) ended() error { return context.Cause(t.lease.Context()) }
