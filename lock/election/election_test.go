@@ -356,6 +356,43 @@ func TestStandby(t *testing.T) {
 	})
 }
 
+// TestStandbyEndsWithTheTerm: a leader that winds down after the term was lost can wait for what loads beside it.
+func TestStandbyEndsWithTheTerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t)
+		term, err := election.Campaign(t.Context(), f.process("a"), "billing")
+		must(t, err)
+		loaded, done := make(chan struct{}), make(chan error, 1)
+		standby := election.Standby(func(ctx context.Context, _ lock.Holder) {
+			<-ctx.Done()
+			close(loaded)
+		})
+		go func() {
+			done <- election.Run(t.Context(), f.process("b"), "billing", func(ctx context.Context, _ election.Term) error {
+				select {
+				case <-loaded:
+					t.Error("it ends before the term")
+				case <-ctx.Done():
+				}
+				select {
+				case <-loaded:
+				case <-time.After(time.Hour):
+					t.Error("it goes on after the term")
+				}
+				return nil
+			}, standby, election.Once())
+		}()
+		time.Sleep(time.Second)
+		must(t, term.Resign(t.Context()))
+		time.Sleep(time.Second)
+		f.all((*locktest.FakeServer).Pause)
+		if err := <-done; !errors.Is(err, lock.ErrLost) {
+			t.Error(err)
+		}
+		f.all((*locktest.FakeServer).Resume)
+	})
+}
+
 // TestLeaderReturns: its error is Run's, with the term resigned; and so is a panic.
 func TestLeaderReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -72,6 +72,7 @@ func (r *runner) term(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		return r.pause(ctx, err)
 	}
+	defer context.AfterFunc(term.ctx, cancel)()
 	r.failed = 0
 	return r.serve(ctx, term)
 }
