@@ -394,26 +394,6 @@ func TestARestartedServerMayTakeItsNodesPlace(t *testing.T) {
 	}
 }
 
-// TestNodesWhoseServersAreExchanged take each other's server, when the second of them is looked at. A node under a second
-// name does not: its owner keeps the server.
-func TestNodesWhoseServersAreExchanged(t *testing.T) {
-	servers := NewServers()
-	one, two := &claimant{node: "n1"}, &claimant{node: "n2"}
-	for _, c := range []struct {
-		by    *claimant
-		runID string
-		taken string // by whom
-	}{
-		{one, "x", ""}, {two, "y", ""},
-		{one, "y", "n2"}, {two, "x", ""}, {one, "y", ""}, {two, "x", ""},
-		{one, "x", "n2"}, {one, "x", "n2"}, {two, "x", ""}, {one, "y", ""},
-	} {
-		if other, _ := servers.claim(c.runID, c.by); other != c.taken {
-			t.Errorf("%s claims %s: it is %q's, want %q's", c.by.node, c.runID, other, c.taken)
-		}
-	}
-}
-
 func TestAFindingIsProbedAfresh(t *testing.T) {
 	f := newFixture(t)
 	f.meets(fakeServer{info: "run_id:a\r\nrole:slave\r\n"})

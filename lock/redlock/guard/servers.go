@@ -25,19 +25,19 @@ func NewServers() *Servers {
 }
 
 // claim records that the node is the server with this run_id. If another node has claimed it before,
-// claim returns that node's name. A node that is one server drops the claim on its former server, even
-// then: that node may have become it. A cluster keeps all.
+// claim returns that node's name. A node that is one server drops the claim on its former server; a
+// cluster keeps all.
 func (s *Servers) claim(runID string, by *claimant) (other string, taken bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !by.many {
-		delete(s.owners, s.ofOwn[by])
-		delete(s.ofOwn, by)
-	}
 	if owner, ok := s.owners[runID]; ok && owner != by {
 		return owner.node, true
 	}
-	s.owners[runID], s.ofOwn[by] = by, runID
+	if former := s.ofOwn[by]; former != runID && !by.many {
+		delete(s.owners, former)
+		s.ofOwn[by] = runID
+	}
+	s.owners[runID] = by
 	return "", false
 }
 
