@@ -57,7 +57,8 @@ func WithConnections(n int) lock.Option {
 }
 
 // WithListener sets the connection string on which waiters listen for their turn: that of the
-// server itself, if the pool goes through a pooler such as pgbouncer.
+// server itself, if the pool goes through a pooler such as pgbouncer. A session that may only read is taken for one of a
+// former primary, and given up after 5 s.
 func WithListener(connString string) lock.Option {
 	return option{set: func(s *settings) { s.listen = connString }}
 }

@@ -53,10 +53,14 @@ func Judge(set []Account, services Config, now time.Time) []Standing {
 	}
 	all := make([]Standing, len(set))
 	for i, a := range set {
-		if a.Info == "" || a.Err != nil || services.Off {
+		if a.Info == "" || services.Off {
 			continue
 		}
-		all[i] = Standing{Known: true, Err: a.unfit(services)}
+		unfit := a.unfit(services)
+		if a.Err != nil && unfit == nil {
+			continue
+		}
+		all[i] = Standing{Known: true, Err: unfit}
 		if all[i].Err == nil && marked && len(set) >= EnforcedFrom {
 			all[i].remember(a, services, ours, now)
 		}

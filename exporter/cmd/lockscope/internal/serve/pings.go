@@ -78,6 +78,8 @@ type health struct {
 	err      error // of the last call
 	answered time.Time
 	standing guard.Standing // as askVotes found it
+
+	noInfo, noMarker bool // the user may not read it; askVotes' own
 }
 
 type ping struct {

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"os/signal"
@@ -95,8 +96,8 @@ func (s *sweeping) changed() string {
 }
 
 // reload reads everything again. Groups that would be the same go on as they are; the others are ended before those that
-// replace them begin. It calls changed with the new groups. After an error all is as it was; left is what the old groups
-// could not end.
+// replace them begin. It calls changed with the new groups. After an error all is as it was; left is what did not
+// end or begin as it should.
 func (s *sweeping) reload(changed func(config.Groups)) (left, err error) {
 	old := s.groups()
 	tried := s.stampsNow()
@@ -117,7 +118,7 @@ func (s *sweeping) reload(changed func(config.Groups)) (left, err error) {
 			gone = append(gone, g)
 		}
 	}
-	return gone.Close(), all.Start()
+	return errors.Join(gone.Close(), all.Start()), nil
 }
 
 // loop reloads on SIGHUP, and when a file of a secret has changed, which it looks for every
@@ -149,7 +150,7 @@ func (s *sweeping) loop(ctx context.Context, a *ui.App, every time.Duration, cha
 			continue
 		}
 		if left != nil {
-			a.Logger.WarnContext(ctx, "reload: the old connections did not end cleanly", "why", why, "error", left)
+			a.Logger.WarnContext(ctx, "reload: the old groups did not end cleanly, or new ones did not begin", "why", why, "error", left)
 		}
 		a.Logger.InfoContext(ctx, "configuration reloaded", "why", why, "servers", s.groups().Servers())
 	}

@@ -31,17 +31,24 @@ func TestStampsTell(t *testing.T) {
 }
 
 // closing fails when it is closed.
-type closing struct{ lock.Locker }
+type closing struct {
+	lock.Locker
+	before func()
+}
 
 var errClosing = errors.New("the connection did not end")
 
-func (closing) Close() error { return errClosing }
+func (c closing) Close() error { c.before(); return errClosing }
 
 // TestReloadThatCannotEndTheOld: the new groups are in use all the same, and pings follow them before the old ones end.
 func TestReloadThatCannotEndTheOld(t *testing.T) {
-	old, next := config.Groups{{Name: "old", Locker: closing{}}}, config.Groups{}
-	s := &sweeping{now: old, build: func(config.Groups) (config.Groups, stamps, error) { return next, nil, nil }}
 	followed := false
+	old, next := config.Groups{{Name: "old", Locker: closing{before: func() {
+		if !followed {
+			t.Error("pings still go to the old clients")
+		}
+	}}}}, config.Groups{}
+	s := &sweeping{now: old, build: func(config.Groups) (config.Groups, stamps, error) { return next, nil, nil }}
 	left, err := s.reload(func(config.Groups) { followed = true })
 	if !errors.Is(left, errClosing) || err != nil || !followed || !s.Reload().Successful {
 		t.Errorf("left %v, error %v, followed %v, %+v", left, err, followed, s.Reload())

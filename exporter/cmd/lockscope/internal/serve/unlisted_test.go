@@ -27,10 +27,10 @@ func TestUnlisted(t *testing.T) {
 	}{
 		"whole":                    {of(3, nil, nil, nil), ""},
 		"one of three":             {of(3, denied, nil, nil), ""},
-		"two of three":             {of(3, denied, denied, nil), "held locks may be missing: NOPERM"},
-		"a single server":          {of(1, denied), "held locks may be missing: NOPERM"},
-		"one master of a cluster":  {of(1, nil, denied, nil), "held locks may be missing: NOPERM"},
-		"a system beside Redis":    {of(0, denied), "held locks may be missing: NOPERM"},
+		"two of three":             {of(3, denied, denied, nil), "not all locks were listed: NOPERM"},
+		"a single server":          {of(1, denied), "not all locks were listed: NOPERM"},
+		"one master of a cluster":  {of(1, nil, denied, nil), "not all locks were listed: NOPERM"},
+		"a system beside Redis":    {of(0, denied), "not all locks were listed: NOPERM"},
 		"before the first listing": {part{}, "not been read yet"},
 	} {
 		err := unlisted([]part{c.part})
@@ -49,6 +49,6 @@ func TestServeSaysWhatItCannotList(t *testing.T) {
 	url, _ := serving(t, "--redis", "redis://few:pw@"+s.Addr())
 	cmdtest.Eventually(t, "it says that locks may be missing", func() bool {
 		doc := stateOf(t, url)
-		return len(doc.Held) == 0 && strings.Contains(doc.Unread, "held locks may be missing: ")
+		return len(doc.Held) == 0 && strings.Contains(doc.Unread, "not all locks were listed: ")
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/engine/records"
 	"github.com/lockscope/lockscope/lock/locktrace"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/scanner/listing"
 	"github.com/lockscope/lockscope/scanner/report"
 )
@@ -54,7 +56,7 @@ func (p *part) unlisted() error {
 	case why == nil:
 		why = errCutShort
 	}
-	return fmt.Errorf("held locks may be missing: %w", why)
+	return fmt.Errorf("not all locks were listed: %w", why)
 }
 
 // inSet is an error with the name of the set, if it has one.
@@ -190,14 +192,18 @@ func (p *pings) voted(parts []part) []part {
 
 func (p *pings) votesOf(ctx context.Context, nodes []servers.Node) (v fleet.Votes) {
 	up := p.up(nodes)
-	clients := make([]*redis.Client, len(nodes))
+	_, seen := p.followed()
+	accounts := make([]guard.Account, len(nodes))
+	var asking sync.WaitGroup
 	for i, n := range nodes {
-		if c, single := n.Client.(*redis.Client); single && up[i] {
-			clients[i] = c
+		c, single := n.Client.(*redis.Client)
+		if h := seen[n.Name]; single && up[i] && h != nil && !h.noInfo {
+			asking.Go(func() { accounts[i] = h.account(ctx, c) })
 		}
 	}
+	asking.Wait()
 	v.Quorum = min(len(nodes), len(nodes)/2+1)
-	standings := diagnosis.Standings(ctx, clients, p.services)
+	standings := guard.Judge(accounts, p.services, time.Now())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, s := range standings {
@@ -212,6 +218,23 @@ func (p *pings) votesOf(ctx context.Context, nodes []servers.Node) (v fleet.Vote
 		}
 	}
 	return v
+}
+
+var errNoMarker = errors.New("this user may not read the marker")
+
+// account asks a node what decides whether it may vote. What is refused is not asked again, because each refusal is a line
+// in the server's ACL LOG.
+func (h *health) account(ctx context.Context, c *redis.Client) guard.Account {
+	a := diagnosis.AccountOf(ctx, c, !h.noMarker)
+	switch denied := redis.HasErrorPrefix(a.Err, "NOPERM"); {
+	case denied && a.Info == "":
+		h.noInfo = true
+	case denied:
+		h.noMarker = true
+	case h.noMarker && a.Err == nil:
+		a.Err = errNoMarker
+	}
+	return a
 }
 
 // up says which nodes have answered their last ping.
