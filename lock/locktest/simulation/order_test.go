@@ -66,7 +66,7 @@ func (h *history) observeTurn(rec *leaseRecord, tr *locktrace.Trace) {
 	tr.AcquireStart = func(ctx context.Context, e locktrace.AcquireStart) context.Context {
 		is(ctx, func() {
 			t = &turn{rec: rec, line: e.Resource, opts: e.Options, began: rec.started}
-			if e.Options.Slots == 0 {
+			if e.Options.Slots == 0 || rec.lined {
 				t.inLine = t.began // calls for a semaphore may look at its slots at the same time, before one waits
 			}
 			h.turns[rec.id] = t

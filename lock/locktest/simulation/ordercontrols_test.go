@@ -65,13 +65,13 @@ type stack struct {
 
 func (s *stack) Acquire(ctx context.Context, resource string, opts ...lock.AcquireOption) (lock.Lease, error) {
 	if !lock.NewAcquireOptions(opts...).NoWait {
-		s.push()
+		s.push(ctx)
 		defer s.pop()
 	}
 	return s.Locker.Acquire(ctx, resource, opts...)
 }
 
-func (s *stack) push() {
+func (s *stack) push(ctx context.Context) {
 	s.mu.Lock()
 	if !s.busy {
 		s.busy = true
@@ -81,6 +81,9 @@ func (s *stack) push() {
 	turn := make(chan struct{})
 	s.calls = append(s.calls, turn)
 	s.mu.Unlock()
+	if rec := recordOf(ctx); rec != nil {
+		rec.lined = true
+	}
 	<-turn
 }
 

@@ -88,6 +88,7 @@ type leaseRecord struct {
 	lease    lock.Lease
 	grant    *leaseRecord  // the first lease of its grant; itself unless the lock was handed over
 	handed   bool          // the lock was handed over
+	lined    bool          // a queue before the engine made the call wait
 	outer    *leaseRecord  // a construct's: the lease in whose context this one was acquired; nil if there is none
 	started  time.Duration // when Acquire was called
 	decided  time.Duration // when its last attempt was decided
