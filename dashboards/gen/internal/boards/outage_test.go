@@ -58,7 +58,8 @@ func TestNothingToShow(t *testing.T) {
 // TestCandidatesStandBy: what says how long callers wait, or how many do, leaves out elections.
 func TestCandidatesStandBy(t *testing.T) {
 	panels := map[string]int{"Longest wait now": 1, "Waiting now": 1, "Oldest waiting call": 1,
-		"Waiting above the objective": 1, "Most contended resources": 1}
+		"Waiting above the objective": 1, "Most contended resources": 1, "Failed acquires by resource": 1,
+		"Waiting by resource": 1, "Queue drain time": 1}
 	for uid, d := range drawn(t, config.Default()) {
 		for _, q := range d.Queries() {
 			if panels[q.Panel] == 0 {

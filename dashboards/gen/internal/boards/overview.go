@@ -34,9 +34,9 @@ func overviewBoard(c config.Config) draw.Board {
 func objectivesSummary(o resources.Objectives) draw.Panel {
 	by := " by ($JOB, resource)"
 	return draw.Panel{Kind: draw.Table, Title: "Objectives by resource", Unit: "short", Decimals: draw.Auto,
-		About: "The resources that have used most of their budgets. Good: all green. Acquires that stalled calls " +
-			"prevent count as failed and slow. Below 0 % of the " + o.Period.String() + " budget the objective is " +
-			"missed. Alerts and objectives has all columns. Budgets need the recording rules.",
+		About: "The resources that have used most of their budgets, without elections. Good: all green. " +
+			"Acquires that stalled calls prevent count as failed and slow. Below 0 % of the " + o.Period.String() +
+			" budget the objective is missed. Alerts and objectives has all columns. Budgets need the recording rules.",
 		Queries: draw.Instants(o.Asked(by), o.Available(by), o.AvailabilityLeftOfPeriod(), o.GoodWaits(by),
 			o.WaitLeftOfPeriod()),
 		Columns: []draw.Column{

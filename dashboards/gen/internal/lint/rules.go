@@ -8,6 +8,7 @@ import (
 
 	"github.com/lockscope/lockscope/dashboards/gen/internal/grafana"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/promql"
+	"github.com/lockscope/lockscope/dashboards/gen/internal/rules"
 )
 
 // Common are those of the rules of dashboard-linter that apply; the two about Loki do not: a
@@ -165,10 +166,11 @@ func targetRateInterval(r *run) {
 }
 
 // matched checks that each metric is chosen by a variable, if it has that label:
-// recorded series have lost some.
+// recorded series have lost some. Objectives of resources hold for all jobs.
 func (r *run) matched(label string) {
 	r.selectors(func(where string, s promql.Selector) {
-		if r.catalogue.Has(s.Metric, label) && !strings.HasPrefix(s.Metric, "ALERTS") || label == "job" {
+		if r.catalogue.Has(s.Metric, label) && !strings.HasPrefix(s.Metric, "ALERTS") ||
+			label == "job" && s.Metric != rules.Queues {
 			if want := label + `=~"$` + label + `"`; s.Matcher(label) != want {
 				r.found(where, "%s is not chosen by %s", s.Metric, want)
 			}

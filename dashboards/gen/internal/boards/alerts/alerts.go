@@ -75,11 +75,13 @@ func alertTiles(c config.Config, o resources.Objectives) []draw.Panel {
 		draw.Tile("Wait budget left", "percentunit", 1, draw.BudgetLeft(), draw.Now("min("+o.WaitLeftOfPeriod()+")"),
 			"Slow waits that the worst resource may still have"+period+
 				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken: shorten the work "+
-				"under the lock, or split the resource. Needs the recording rules."),
+				"under the lock, or split the resource. Resources where queues are expected do not count. Needs the "+
+				"recording rules."),
 		draw.Tile("Good waits", "percentunit", 2, draw.AtLeast(o.Wait), draw.Now(o.GoodWaits("")),
 			fmt.Sprintf(
-				"Share of acquires in the time shown that waited at most %v s. Good: %s %% or more. If it is lower, "+
-					"find the resource in the table: holds or demand have grown.", o.Within, resources.Percent(o.Wait))),
+				"Share of acquires in the time shown that waited at most %v s, without elections and resources "+
+					"where queues are expected. Good: %s %% or more. If it is lower, find the resource in the table: "+
+					"holds or demand have grown.", o.Within, resources.Percent(o.Wait))),
 		draw.Tile("Leaked locks", "short", 0, draw.AnyIsBad(), draw.Now(leaks.FindingKeys("no_ttl")),
 			"Lock keys of any library without a TTL, confirmed by the scanner. A key on several nodes counts once, "+
 				"and again for each further job that sweeps them. "+
@@ -99,12 +101,14 @@ func alertTiles(c config.Config, o resources.Objectives) []draw.Panel {
 func allObjectives(c config.Config, o resources.Objectives) []draw.Panel {
 	by := " by ($JOB, resource)"
 	p99 := `histogram_quantile(0.99, sum by ($JOB, resource, le)
-		(increase(distributed_lock_wait_seconds_bucket{R}[$__range]))) >= 0` // without acquires it is NaN
+		(increase(distributed_lock_wait_seconds_bucket{R}[$__range]))) >= 0` + // without acquires it is NaN
+		resources.Elections
 	period := " left, " + o.Period.String()
 	fast := o.Windows[0].Long
 	return []draw.Panel{
 		{Kind: draw.Table, Title: "Objectives by resource", Width: draw.Full, Height: 9, Unit: "short", Decimals: draw.Auto,
-			About: "One line per resource. Good: all green. A budget below 0 % is spent: the resource has missed its " +
+			About: "One line per resource, without elections. Resources where queues are expected have no wait budget. " +
+				"Good: all green. A budget below 0 % is spent: the resource has missed its " +
 				"objective, in the time shown or in " + o.Period.String() + ". Click a resource to see it in depth.",
 			Queries: draw.Instants(o.Asked(by),
 				o.Available(by), o.AvailabilityLeft(by), o.AvailabilityLeftOfPeriod(),
@@ -128,7 +132,7 @@ func allObjectives(c config.Config, o resources.Objectives) []draw.Panel {
 			"Failures as a multiple of what the budget allows. Good: below 1. Alerts fire above the dashed lines. "+
 				"Needs the recording rules.")).Linking(draw.ToResource()).Largest(c.Boards.Top),
 		o.Burning(draw.Chart("Wait budget burn rate, "+fast.String(), "short", draw.Half,
-			draw.History(fmt.Sprintf("%s{S} / (1 - %v)", rules.SlowRatio(fast), o.Wait), "{{job}} {{resource}}"),
+			draw.History(o.WaitBurn(fast), "{{job}} {{resource}}"),
 			"Slow waits as a multiple of what the budget allows. Good: below 1. Alerts fire above the dashed lines. "+
 				"Needs the recording rules.")).Linking(draw.ToResource()).Largest(c.Boards.Top),
 	}

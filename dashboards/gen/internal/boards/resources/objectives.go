@@ -26,20 +26,27 @@ func ObjectivesOf(c config.Config) Objectives {
 	return Objectives{c.SLO, deploy.ShippedObjectives(), c.Interval}
 }
 
+// Elections leaves out those of the time shown: a candidate stands by while another process leads, and has no
+// objectives.
+const Elections = ` unless on ($JOB, resource) last_over_time(distributed_lock_candidates{R}[$__range])`
+
+// queues leaves out resources where queues are expected: they have no objective for waits.
+const queues = ` unless on (resource) ` + rules.Queues
+
 // inRange sums a counter over the time shown, plus the acquires that stalled calls prevented: these calls have
 // not returned.
-func (o Objectives) inRange(counter, by string) string {
-	return fmt.Sprintf(`sum%s (increase(%s[$__range]) or sum_over_time(%s{S}[$__range]) * %v)`,
-		by, counter, rules.Unserved, time.Duration(o.interval).Seconds())
+func (o Objectives) inRange(counter, by, except string) string {
+	return fmt.Sprintf(`sum%s ((increase(%s[$__range]) or sum_over_time(%s{S}[$__range]) * %v)%s)`,
+		by, counter, rules.Unserved, time.Duration(o.interval).Seconds(), Elections+except)
 }
 
 func (o Objectives) failed(by string) string {
-	return o.inRange("distributed_lock_failures_total{R}", by) + " / (" + o.Asked(by) + " > 0)"
+	return o.inRange("distributed_lock_failures_total{R}", by, "") + " / (" + o.Asked(by) + " > 0)"
 }
 
 // Asked counts acquires in the time shown.
 func (o Objectives) Asked(by string) string {
-	return o.inRange("distributed_lock_wait_seconds_count{R}", by)
+	return o.inRange("distributed_lock_wait_seconds_count{R}", by, "")
 }
 
 // Available is the share of acquires in the time shown that got the lock.
@@ -47,8 +54,8 @@ func (o Objectives) Available(by string) string { return "1 - " + o.failed(by) }
 
 // GoodWaits is the share of acquires in the time shown that waited no longer than the objective.
 func (o Objectives) GoodWaits(by string) string {
-	return fmt.Sprintf(`sum%s (increase(distributed_lock_wait_seconds_bucket{R,%s}[$__range])) / (%s > 0)`, by,
-		deploy.Bound(o.Within), o.Asked(by))
+	return fmt.Sprintf(`sum%s (increase(distributed_lock_wait_seconds_bucket{R,%s}[$__range])%s) / (%s > 0)`, by,
+		deploy.Bound(o.Within), Elections+queues, o.inRange("distributed_lock_wait_seconds_count{R}", by, queues))
 }
 
 // AvailabilityLeft is the share of the error budget of the time shown that is left.
@@ -69,7 +76,12 @@ func (o Objectives) AvailabilityLeftOfPeriod() string {
 
 // WaitLeftOfPeriod is the same for the wait budget.
 func (o Objectives) WaitLeftOfPeriod() string {
-	return fmt.Sprintf("1 - %s{S} / (1 - %v)", rules.SlowRatio(o.Period), o.Wait)
+	return "1 - " + o.WaitBurn(o.Period)
+}
+
+// WaitBurn is the share of slow waits in a window, as a multiple of what the budget allows.
+func (o Objectives) WaitBurn(window model.Duration) string {
+	return fmt.Sprintf("%s{S} / (1 - %v)", rules.SlowRatio(window), o.Wait) + queues
 }
 
 // Promise states the objectives in words.

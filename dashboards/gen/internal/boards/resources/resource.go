@@ -52,7 +52,7 @@ func resourceTiles(c config.Config, o Objectives) []draw.Panel {
 				"for whole holds. No data: no lease ends now."),
 		draw.Tile("Availability", "percentunit", 3, draw.AtLeast(o.Availability), draw.Now(o.Available("")),
 			"Share of acquires in the time shown that got the lock; those that stalled calls prevent count as failed. "+
-				"Good: "+Percent(o.Availability)+" % or more. If it is lower, see Acquires by outcome."),
+				"Good: "+Percent(o.Availability)+" % or more. If it is lower, see Acquires by outcome. No data: no acquires, or an election."),
 		draw.Tile("Error budget left", "percentunit", 1, draw.BudgetLeft(), draw.Now("min("+o.AvailabilityLeftOfPeriod()+")"),
 			"Failures that this resource may still have in "+o.Period.String()+
 				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken. Needs the recording "+
@@ -70,7 +70,7 @@ func resourceOutcomes(c config.Config, o Objectives) []draw.Panel {
 	for _, w := range o.Windows {
 		failing = append(failing, draw.Query{Expr: fmt.Sprintf("max(%s{S} / (1 - %v))", rules.FailureRatio(w.Long),
 			o.Availability), Legend: "failures, " + w.Long.String()})
-		slow = append(slow, draw.Query{Expr: fmt.Sprintf("max(%s{S} / (1 - %v))", rules.SlowRatio(w.Long), o.Wait),
+		slow = append(slow, draw.Query{Expr: "max(" + o.WaitBurn(w.Long) + ")",
 			Legend: "slow waits, " + w.Long.String()})
 	}
 	return []draw.Panel{

@@ -71,12 +71,13 @@ func failedResources() string {
 	const prevented = `(sum by ($JOB, resource) (` + rules.Unserved + `{S}) or 0 * ` + failed + `)`
 	return `(` + failed + ` + ` + prevented + `)
 			/ (sum by ($JOB, resource) (rate(distributed_lock_wait_seconds_count{R}[$__rate_interval])) + ` + prevented +
-		` > 0)`
+		` > 0)` + standBy
 }
 
 func resourcesOutcomes(c config.Config, o Objectives) []draw.Panel {
 	drain := `sum by ($JOB, resource) (distributed_lock_waiting{R})
-		/ (sum by ($JOB, resource) (rate(distributed_lock_acquisitions_total{R,outcome="acquired"}[$__rate_interval])) > 0)`
+		/ (sum by ($JOB, resource) (rate(distributed_lock_acquisitions_total{R,outcome="acquired"}[$__rate_interval])) > 0)` +
+		standBy
 	return []draw.Panel{
 		AcquiresByOutcome(),
 		draw.Chart("Failed acquires by resource", "percentunit", draw.Half,
@@ -86,9 +87,9 @@ func resourcesOutcomes(c config.Config, o Objectives) []draw.Panel {
 			Marked(draw.Steps(draw.Green, draw.At(1-o.Availability, draw.Red))).
 			Reaching(2 * (1 - o.Availability)).Linking(draw.ToResource()).Largest(c.Boards.Top),
 		draw.Chart("Waiting by resource", "short", draw.Third,
-			draw.History(`sum by ($JOB, resource) (distributed_lock_waiting{R})`, "{{job}} {{resource}}"),
-			"Callers that wait. Good: returns to 0 again and again. A line that only climbs means a stuck holder or "+
-				"too much demand.").Linking(draw.ToResource()).Largest(c.Boards.Top),
+			draw.History(`sum by ($JOB, resource) (distributed_lock_waiting{R})`+standBy, "{{job}} {{resource}}"),
+			"Callers that wait, without candidates of elections. Good: returns to 0 again and again. A line that only climbs "+
+				"means a stuck holder or too much demand.").Linking(draw.ToResource()).Largest(c.Boards.Top),
 		draw.Chart("Held by resource", "short", draw.Third,
 			draw.History(`sum by ($JOB, resource) (distributed_lock_held{R})`, "{{job}} {{resource}}"),
 			"Leases held. A single lock has 0 or 1. Names folded into * add up. Good: follows the load. A line that "+
