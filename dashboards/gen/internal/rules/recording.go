@@ -179,9 +179,9 @@ func failuresPerCommand(window string) string {
 		)`, "$W", window)
 }
 
-// usable records how the processes see the nodes. The gauge distributed_lock_node_up does not serve: it describes the
-// last command, however old, and is 1 for a node that answers with an error. Instead a node is usable if the commands
-// of the last minutes succeeded. A process that sent none has no view.
+// usable records how the processes see the nodes. The gauge distributed_lock_node_up does not serve: it is 1 for
+// a node that answers with an error, or until five commands in a row failed, and absent after two minutes without a
+// command. Instead a node is usable if the commands of the last minutes succeeded. A process that sent none has no view.
 func (m maker) usable() []rulefmt.Rule {
 	return []rulefmt.Rule{
 		m.record(NodeErrors, failuresPerCommand("2m")+" or "+failuresPerCommand("5m")),

@@ -19,8 +19,8 @@ func (m maker) ofOutage() Group {
 // stalled records, per process, the calls in progress that wait for nodes rather than for a holder. Recording
 // per process shows a single process that is cut off. Processes of earlier versions do not report such calls:
 // for them, every waiting call counts while more nodes are unreachable than the quorum allows. If such a process
-// has several sets of nodes, a set without recent commands is ignored: its gauges describe the last command,
-// which may be a day old.
+// has several sets of nodes, a set without recent commands is ignored: in those versions its gauges describe
+// the last command, which may be a day old.
 func (m maker) stalled() rulefmt.Rule {
 	return m.record(Stalled, `sum by ($JOB, instance, resource) (
 			distributed_lock_waiting_without_quorum > 0

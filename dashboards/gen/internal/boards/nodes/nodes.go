@@ -147,8 +147,9 @@ func nodeViews() []draw.Panel {
 			Decimals: 0,
 			Zero:     true,
 			One:      true, Steps: share,
-			About: "Green: every process's last command got an answer. Orange: some did not. Red: most did not. Good: " +
-				"all green. An idle process keeps its last result: compare with the table.",
+			About: "Green: every process gets answers from the node. Orange: up to half get none. Red: most get none. Good: " +
+				"all green. None means five failures in a row, or one when 30 seconds have passed since the last success. " +
+				"A gap: no process has asked the node for two minutes. Leaks has the scanner's view of it.",
 			Queries: draw.History(`avg by ($CLUSTER lock_node) (distributed_lock_node_up{N})`, "{{lock_node}}"),
 			Links:   []draw.Link{draw.ToNode()}},
 		{Kind: draw.States, Title: "Processes that can use the node", Width: draw.Half, Height: 7, Unit: "percentunit",

@@ -52,7 +52,8 @@ func resourceTiles(c config.Config, o Objectives) []draw.Panel {
 				"for whole holds. No data: no lease ends now."),
 		draw.Tile("Availability", "percentunit", 3, draw.AtLeast(o.Availability), draw.Now(o.Available("")),
 			"Share of acquires in the time shown that got the lock; those that stalled calls prevent count as failed. "+
-				"Good: "+Percent(o.Availability)+" % or more. If it is lower, see Acquires by outcome. No data: no acquires, or an election."),
+				"Good: "+Percent(o.Availability)+" % or more. If it is lower, see Acquires by outcome. No data: no acquires, "+
+				"or an election."),
 		draw.Tile("Error budget left", "percentunit", 1, draw.BudgetLeft(), draw.Now("min("+o.AvailabilityLeftOfPeriod()+")"),
 			"Failures that this resource may still have in "+o.Period.String()+
 				", as a share of its budget. Good: above 50 %. Below 0 the objective is broken. Needs the recording "+
