@@ -36,7 +36,7 @@ func TestOutage(t *testing.T) {
 
 // TestNothingToShow: a tile without a value says what that means, if its panel does.
 func TestNothingToShow(t *testing.T) {
-	said := map[string]string{"Oldest leak": "none", "No spare vote": "no round won", "Wait p99": "no data"}
+	said := map[string]string{"No spare vote": "no round won", "Wait p99": "no data"}
 	for _, d := range drawn(t, config.Default()) {
 		for _, p := range d.All() {
 			want, ok := said[p.Title]

@@ -166,11 +166,13 @@ func targetRateInterval(r *run) {
 }
 
 // matched checks that each metric is chosen by a variable, if it has that label:
-// recorded series have lost some. Objectives of resources hold for all jobs.
+// recorded series have lost some. Objectives of resources hold for all jobs, and
+// the watchdog is of none.
 func (r *run) matched(label string) {
 	r.selectors(func(where string, s promql.Selector) {
 		if r.catalogue.Has(s.Metric, label) && !strings.HasPrefix(s.Metric, "ALERTS") ||
-			label == "job" && s.Metric != rules.Queues {
+			label == "job" && s.Metric != rules.Queues &&
+				s.Matcher("alertname") != `alertname="DistributedLockWatchdog"` {
 			if want := label + `=~"$` + label + `"`; s.Matcher(label) != want {
 				r.found(where, "%s is not chosen by %s", s.Metric, want)
 			}

@@ -181,7 +181,7 @@ func failuresPerCommand(window string) string {
 
 // usable records how the processes see the nodes. The gauge distributed_lock_node_up does not serve: it is 1 for
 // a node that answers with an error, or until five commands in a row failed, and absent after two minutes without a
-// command. Instead a node is usable if the commands of the last minutes succeeded. A process that sent none has no view.
+// command. Here a node is usable if the commands of the last minutes succeeded. A process that sent none has no view.
 func (m maker) usable() []rulefmt.Rule {
 	return []rulefmt.Rule{
 		m.record(NodeErrors, failuresPerCommand("2m")+" or "+failuresPerCommand("5m")),

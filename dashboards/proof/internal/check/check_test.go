@@ -219,7 +219,7 @@ func TestImplausibleAnswers(t *testing.T) {
 func TestDefaulted(t *testing.T) {
 	b := board(t)
 	b.Panels = append(b.Panels, Panel{Title: "Zero",
-		Queries: []Query{{Ref: "A", Expr: "count(x) or vector(0)", Unit: "short", Instant: true}}})
+		Queries: []Query{{Ref: "A", Expr: "count(x) or 0 * count(max by (lock_node) (x))", Unit: "short", Instant: true}}})
 	for _, answer := range []string{nothing, fmt.Sprintf(vectorOf, time.Now().Unix(), "1")} {
 		answers := good()
 		answers["/api/v1/query count(x)"] = answer

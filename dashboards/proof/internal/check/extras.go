@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// orZero turns no result into 0, and so hides a query that never has a result.
-const orZero = " or vector(0)"
+// orZero turns no result into 0 where nodes are looked at, and so hides a query that never has a result. Sets of nodes
+// without a quorum are not made.
+const orZero = " or 0 * count(max by "
 
-// AskDefaulted runs every query that ends in "or 0" without that ending. It must have a result at some time.
+// AskDefaulted runs every query of such an ending without it. It must have a result at some time.
 func (c *Checker) AskDefaulted(ctx context.Context, age time.Duration) (problems []Problem) {
 	for _, b := range c.Boards {
 		only := b
 		only.Panels, only.Marks = nil, nil
 		for _, p := range b.Panels {
 			for _, q := range p.Queries {
-				if expr, found := strings.CutSuffix(q.Expr, orZero); found {
+				if expr, _, found := strings.Cut(q.Expr, orZero); found {
 					q.Expr = expr
 					only.Panels = append(only.Panels, Panel{Title: p.Title, Queries: []Query{q}})
 				}

@@ -37,7 +37,7 @@ func firingPanels() []draw.Panel {
 	return []draw.Panel{
 		{Kind: draw.Table, Title: "Each firing alert", Width: 2 * draw.Third, Height: height, Unit: "short",
 			Decimals: draw.Auto,
-			None:     "no alert is firing",
+			None:     noAlert,
 			About: "Alerts of these rules that fire for the chosen jobs, causes first, and for how long. Good: none. " +
 				"Follows: a consequence of another alert. Click the name for the runbook, the resource or the node for its " +
 				"dashboard. The overview has a line for each name.",

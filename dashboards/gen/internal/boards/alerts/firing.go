@@ -45,6 +45,9 @@ func whatToDo() draw.Column {
 		Words: map[string]string{startHere: "start here", actNow: "act now", lookInto: "look into", follows: "follows"}}
 }
 
+// noAlert is what a table of alerts shows if it is empty: it cannot tell why.
+const noAlert = "no alert is firing, or the rules are not evaluated"
+
 // ByName is a table of the firing alerts. It has a line for each name: a lost quorum makes hundreds of alerts
 // fire, and their cause must be above them.
 func ByName() draw.Panel {
@@ -54,7 +57,7 @@ func ByName() draw.Panel {
 	oldest := `topk by ` + group + ` (1, ` + age + firing() + `))`
 	of := func(expr string) string { return `0 * ` + oldest + ` + on ` + group + ` group_left () ` + expr }
 	return draw.Panel{Kind: draw.Table, Title: "Firing alerts", Unit: "short", Decimals: draw.Auto,
-		None: "no alert is firing",
+		None: noAlert,
 		About: "Alerts of these rules that fire for the chosen jobs, one line for each name, causes first. The resource, " +
 			"node and job are those of the longest. Good: none. Follows: a consequence of another alert, for which the " +
 			"Alertmanager sends nothing. Click the name for the runbook. Alerts and objectives lists each.",
@@ -87,8 +90,11 @@ func Firing() draw.Panel {
 		return `count(count by ($CLUSTER alertname) (` + firing(more...) + ` unless ` + heldBack() + `))`
 	}
 	warnings := `(` + names() + ` unless on () ` + names(`severity="critical"`) + `)`
+	const evaluated = `max(ALERTS{alertname="DistributedLockWatchdog",alertstate="firing"})` // of no job; it always fires
 	return draw.Tile("Alerts firing", "short", 0, draw.AnyIsBad(),
-		[]draw.Query{{Expr: `(` + names() + ` or vector(0)) unless on () ` + warnings, Legend: "alerts", Instant: true}},
+		[]draw.Query{{Expr: `(` + names() + ` or 0 * ` + evaluated + `) unless on () ` + warnings, Legend: "alerts",
+			Instant: true}},
 		"Alerts of these rules that fire for the chosen jobs, each name once, without the consequences of others. Good: 0. "+
-			"Orange: none of them is critical. The table below has them all.").Either("warnings", warnings, draw.Orange)
+			"Orange: none of them is critical. The table below has them all. No data: Prometheus does not evaluate the "+
+			"rules.").Either("warnings", warnings, draw.Orange)
 }

@@ -53,6 +53,7 @@ func FindingKeys(class string) string {
 }
 
 func leakTiles(c config.Config) []draw.Panel {
+	reached := worst("distributed_lock_scanner_up{N}", "$CLUSTER lock_node")
 	found := func(title, class string, s []draw.Step, about string) draw.Panel {
 		return draw.Tile(title, "short", 0, s, draw.Now(FindingKeys(class)), about)
 	}
@@ -76,17 +77,17 @@ func leakTiles(c config.Config) []draw.Panel {
 			"Keys under the lock prefix with a type that no lock has. Good: 0. Another program uses the prefix: "+
 				"rename its keys, or narrow --pattern."),
 		draw.Tile("Oldest leak", "s", draw.Auto, draw.Steps(draw.Green, draw.At(1, draw.Orange), draw.At(3600, draw.Red)),
-			draw.Now("max("+latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node")+") > 0"),
-			"Time since the oldest lock without a TTL was found. Good: none. Hours: nobody acts on the alert.").
-			Otherwise("none"),
+			draw.Now("max("+latest("distributed_lock_scanner_oldest_leak_seconds", "{N}", "$CLUSTER lock_node")+")"),
+			"Time since the oldest lock without a TTL was found. Good: 0, there is none. Hours: nobody acts on the alert."),
 		draw.Tile("Scan age", "s", draw.Auto, draw.Steps(draw.Green, draw.At(stale/2, draw.Orange),
 			draw.At(stale, draw.Red)), draw.Now("max("+sinceSweep+")"),
 			fmt.Sprintf(
 				"Time since the last complete sweep, of the node with the oldest. Good: a few sweep intervals. Above "+
 					"%s an alert fires, and the other numbers here are old.", c.Alerts.ScannerStale)),
 		draw.Tile("Unreached nodes", "short", 0, draw.AnyIsBad(),
-			draw.Now(`count(`+worst(`distributed_lock_scanner_up{N}`, "$CLUSTER lock_node")+` == 0) or vector(0)`),
-			"Nodes that the last sweep could not reach. Good: 0. Run `lockscope doctor` where the scanner runs."),
+			draw.Now(`count(`+reached+` == 0) or 0 * count(`+reached+`)`),
+			"Nodes that the last sweep could not reach. Good: 0. Run `lockscope doctor` where the scanner runs. No data: no "+
+				"scanner has swept, or none is scraped."),
 	}
 }
 

@@ -161,7 +161,7 @@ func nodeViews() []draw.Panel {
 			Queries: draw.History(rules.NodeUsable+"{M}", "{{lock_node}}"), Links: []draw.Link{draw.ToNode()}},
 		{Kind: draw.Table, Title: "Failing commands by process and node", Width: draw.Full, Height: 5, Unit: "percentunit",
 			Decimals: 1,
-			None:     "every process can use every node",
+			None:     "no command fails, or the rules are not evaluated",
 			About: "Share of acquire commands of the last five minutes that failed, if more than 1 %. Good: empty. " +
 				"One process with many nodes: its network or credentials. One node with many processes: the node. " +
 				"Needs the recording rules.",
