@@ -10,8 +10,10 @@
 //
 // An outage is this, and nothing else: too few nodes can be reached or answer in time, and none of the others says that
 // somebody holds the resource. A node that denies access, is in its quarantine or is configured for other nodes is no
-// outage, and neither is an invalid call, or a ctx that has ended. Even so the resource may be held by somebody whose
-// nodes cannot be reached from here: two run at a time then, and no fencing token tells them apart.
+// outage, and neither is an invalid call, or a ctx that has ended. Every node must have been asked: a call with
+// [lock.Fair] may ask one after another, so its wait must be long enough for a node timeout of each. Even so the resource
+// may be held by somebody whose nodes cannot be reached from here: two run at a time then, and no fencing token tells
+// them apart.
 package outage
 
 import (
@@ -54,7 +56,7 @@ func (l *locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 	if l.next == nil || l.report == nil {
 		return nil, fmt.Errorf("%w: %q: outage.Wrap needs a Locker and a Report", lock.ErrInvalidOption, resource)
 	}
-	v := votes{options: lock.NewAcquireOptions(opts...), silent: make(map[string]bool)}
+	v := votes{options: lock.NewAcquireOptions(opts...), heard: make(map[string]bool), silent: make(map[string]bool)}
 	lease, err := l.next.Acquire(locktrace.With(ctx, v.trace()), resource, opts...)
 	if err == nil {
 		return lease, nil

@@ -164,6 +164,38 @@ func TestAFairCallAsksTheGateFirst(t *testing.T) {
 	})
 }
 
+// TestANodeThatWasNotAskedMaySayThatItIsHeld: each attempt asks one gate that hangs, and the call ends before it asks the
+// node that knows the holder.
+func TestANodeThatWasNotAskedMaySayThatItIsHeld(t *testing.T) {
+	for _, nodes := range []int{2, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &service{t: t, nodes: memlock.NewNodes(nodes)}
+			s.bare = s.process()
+			s.locker = outage.Wrap(s.bare, func(_ context.Context, r outage.Run) { s.runs = append(s.runs, r) })
+			if _, err := s.process().Acquire(t.Context(), "job"); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()             // all nodes have granted it
+			for _, n := range s.nodes { // it listens on each gate that hangs below
+				if ran, err := s.work(lock.Fair()); ran || !errors.Is(err, lock.ErrHeld) {
+					t.Fatalf("ran %v, %v", ran, err)
+				}
+				n.Freeze()
+			}
+			s.nodes.Recover()
+			for _, left := range s.nodes {
+				s.freeze(left)
+				_, err := s.locker.Acquire(t.Context(), "job", lock.Fair(), lock.MaxAttempts(nodes-1))
+				if err == nil || len(s.runs) > 0 {
+					t.Errorf("%d nodes, only %s is left: %v, reported %v", nodes, left.Name(), err, s.runs)
+				}
+				s.nodes.Recover()
+				time.Sleep(5 * time.Second) // the holder renews its lease
+			}
+		})
+	}
+}
+
 // TestWhoGetsNoLease: not a call that needs a fence, a slot or a term, one whose ctx has ended, or one that nobody reports.
 func TestWhoGetsNoLease(t *testing.T) {
 	inService(t, func(s *service) {

@@ -18,6 +18,7 @@ type votes struct {
 
 	mu     sync.Mutex
 	asked  int             // and not answered yet
+	heard  map[string]bool // nodes that have answered or failed; the others may hold the lock
 	silent map[string]bool // by node, without those that granted; false if it refused, or failed in another way
 	done   chan struct{}
 }
@@ -53,14 +54,19 @@ func (v *votes) ask() {
 func (v *votes) answer(e locktrace.NodeEnd) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	heard := true
 	switch {
 	case e.Verdict == lock.VerdictGranted:
 		delete(v.silent, e.Node)
 	case e.Err == nil || silent(e.Err):
 		v.silent[e.Node] = e.Err != nil
 	case errors.Is(e.Err, driver.ErrUnheard), driver.ClassOf(e.Err) == driver.Busy: // the node was not asked, or not heard
+		heard = false
 	default:
 		v.silent[e.Node] = false
+	}
+	if heard {
+		v.heard[e.Node] = true
 	}
 	v.asked--
 	if v.asked == 0 && v.done != nil {
@@ -70,7 +76,7 @@ func (v *votes) answer(e locktrace.NodeEnd) {
 }
 
 // tooFew waits until all nodes that were asked have answered or failed, which the node timeout bounds. It reports that no
-// quorum of them can be reached, and none says anything else. It is false if ctx has ended.
+// quorum of them can be reached, and none says anything else. It is false if a node was never asked, or ctx has ended.
 func (v *votes) tooFew(ctx context.Context, quorum *lock.QuorumError) bool {
 	v.mu.Lock()
 	done := make(chan struct{})
@@ -91,5 +97,6 @@ func (v *votes) tooFew(ctx context.Context, quorum *lock.QuorumError) bool {
 			return false
 		}
 	}
-	return max(len(v.silent), len(quorum.Errors)) > quorum.Nodes-quorum.Quorum && ctx.Err() == nil
+	tooFew := max(len(v.silent), len(quorum.Errors)) > quorum.Nodes-quorum.Quorum
+	return tooFew && len(v.heard) == quorum.Nodes && ctx.Err() == nil
 }
