@@ -27,25 +27,47 @@ func (c *Call) findCycle() []edge {
 	return c.path(s)
 }
 
-// path is the first cycle that the call closes; with a survey, the first one of waits that do not end.
+// path is a cycle that the call closes; with a survey, one of waits that do not end. If any of the cycles has a call that
+// asked to fail, it is one of these: nobody breaks the others, and the calls of a second cycle do not look.
 func (c *Call) path(within survey) []edge {
-	seen := make(map[*Lease]bool)
-	var follow func(e edge) []edge
-	follow = func(e edge) []edge {
+	cycle := c.search(within, false)
+	if cycle == nil || slices.ContainsFunc(cycle, func(e edge) bool { return e.call.notified != nil }) {
+		return cycle
+	}
+	if breaks := c.search(within, true); breaks != nil {
+		return breaks
+	}
+	return cycle
+}
+
+// visit is a lease on the way of a search, and whether a call before it asked to fail.
+type visit struct {
+	*Lease
+	fails bool
+}
+
+// search follows the first cycle; with breaks, the first one with a call that asked to fail.
+func (c *Call) search(within survey, breaks bool) []edge {
+	seen := make(map[visit]bool)
+	var follow func(e edge, fails bool) []edge
+	follow = func(e edge, fails bool) []edge {
+		fails = breaks && (fails || e.call.notified != nil)
 		if within != nil && within[e.call] == nil {
 			return nil
 		}
 		for _, on := range e.wanted() {
 			for _, holder := range on.holders() {
-				switch {
-				case seen[holder]:
-					continue
-				case slices.Contains(c.leases, holder):
+				mine := slices.Contains(c.leases, holder)
+				switch here := (visit{holder, fails}); {
+				case mine && fails == breaks:
 					return []edge{{holder, c, c.on}}
+				case mine || seen[here]:
+					continue
+				default:
+					seen[here] = true
 				}
-				seen[holder] = true
 				for _, next := range holder.all() {
-					if rest := follow(next); rest != nil {
+					if rest := follow(next, fails); rest != nil {
 						return append(rest, next)
 					}
 				}
@@ -53,7 +75,7 @@ func (c *Call) path(within survey) []edge {
 		}
 		return nil
 	}
-	cycle := follow(edge{call: c, on: c.on})
+	cycle := follow(edge{call: c, on: c.on}, false)
 	slices.Reverse(cycle[min(1, len(cycle)):])
 	return cycle
 }
