@@ -214,3 +214,30 @@ func TestOnlyCallsBehindOneWithoutQuorumCount(t *testing.T) {
 		down.Recover()
 	})
 }
+
+// TestBehindAStalledCallOfAnotherDecorator: the engine has one line for all decorators, and the call in front asks the
+// nodes for each of them.
+func TestBehindAStalledCallOfAnotherDecorator(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := memlock.NewNodes(3)
+		engine, err := memlock.New(nodes)
+		must(t, err)
+		defer func() { must(t, engine.Close()) }()
+		nodes.NoQuorum()
+		reg := prometheus.NewRegistry()
+		var calls sync.WaitGroup
+		defer calls.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		for range 2 {
+			l := wrap(t, engine, instrument.WithRegisterer(reg), instrument.WithWaitObjective(time.Second))
+			calls.Go(func() { _, _ = l.Acquire(ctx, "job") })
+			synctest.Wait()
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if got := gather(t, reg, "waiting_without_quorum", "resource", "job"); got != 2 {
+			t.Errorf("%v calls without a quorum, want the stalled one and the one behind it", got)
+		}
+	})
+}

@@ -44,14 +44,12 @@ func (h *heldLeases) tell() {
 	h.since.Set(timestamp(h.first.acquired()))
 }
 
-// of returns since when a lease of the series has held exactly that lock. All decorators on one set of nodes have the
-// same locks.
+// of returns since when a lease of the series has held exactly that lock.
 func (h *heldLeases) of(asked lockKey) (since time.Time, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for e := h.first; e != nil; e = e.later {
-		same := e.keyspace == asked.keyspace && (e.keyspace != "" || e.owner == asked.owner)
-		if same && e.name() == asked.resource {
+		if (lockKey{e.name(), e.keyspace, e.owner}).shared() == asked.shared() {
 			return e.acquired(), true
 		}
 	}

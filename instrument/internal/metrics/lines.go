@@ -41,6 +41,14 @@ type lockKey struct {
 	owner    *Owner
 }
 
+// shared is the lock for all decorators on one set of nodes: they have the same locks.
+func (k lockKey) shared() lockKey {
+	if k.keyspace != "" {
+		k.owner = nil
+	}
+	return k
+}
+
 func (c *Call) lineKey() lineKey { return lineKey{c.lockKey, c.series} }
 
 // join adds a call that waits.

@@ -62,7 +62,7 @@ func (w *waiting) stalled(now time.Time, objective time.Duration, locks map[lock
 	defer w.mu.Unlock()
 	for e := w.first; e != nil; e = e.later {
 		if now.Sub(e.began) > objective && progress(e.progress.Load()) == withoutQuorum {
-			locks[e.lockKey] = true
+			locks[e.shared()] = true
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (w *waiting) tell(now time.Time, objective time.Duration, stalled map[lockK
 			continue
 		}
 		late++
-		if p := progress(e.progress.Load()); p == withoutQuorum || p == behind && stalled[e.lockKey] {
+		if p := progress(e.progress.Load()); p == withoutQuorum || p == behind && stalled[e.shared()] {
 			withoutAQuorum++
 		}
 	}
