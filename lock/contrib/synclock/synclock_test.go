@@ -3,6 +3,7 @@ package synclock_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -198,16 +199,26 @@ func TestNoQuorum(t *testing.T) {
 	})
 }
 
+// refusing is a Locker whose driver cannot do what the options ask for.
+type refusing struct{ lock.Locker }
+
+func (refusing) Acquire(context.Context, string, ...lock.AcquireOption) (lock.Lease, error) {
+	return nil, fmt.Errorf("%w: this driver cannot keep a resource", errors.ErrUnsupported)
+}
+
 // TestFinalErrors: waiting cannot help if the Locker is closed or refuses the options.
 func TestFinalErrors(t *testing.T) {
 	closed, err := memlock.New(memlock.NewNodes(3))
 	must(t, err)
 	must(t, closed.Close())
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
 	for want, m := range map[error]*synclock.Mutex{
-		lock.ErrClosed:     mutex(t.Context(), t, closed),
-		lock.ErrInvalidTTL: mutex(t.Context(), t, process(t, memlock.NewNodes(1)), lock.TTL(-1)),
+		lock.ErrClosed:        mutex(ctx, t, closed),
+		lock.ErrInvalidTTL:    mutex(ctx, t, process(t, memlock.NewNodes(1)), lock.TTL(-1)),
+		errors.ErrUnsupported: mutex(ctx, t, refusing{closed}, lock.MinHold(time.Minute)),
 	} {
-		if <-apart(m.Lock) || !errors.Is(m.Err(), want) {
+		if <-apart(m.Lock) || ctx.Err() != nil || !errors.Is(m.Err(), want) {
 			t.Errorf("%v: %v", want, m.Err())
 		}
 	}
