@@ -42,13 +42,17 @@ func TestRealCloseLeavesNothing(t *testing.T) {
 			given := f.clients()
 			before := leaktest.Running()
 			rec := newRecorder()
-			a, err := redlock.New(given, lock.WithNodeTimeout(nodeTimeout), redlock.WithRestartQuarantine(0))
+			timeout := nodeTimeout // a Close waits for as long
+			if name == "healthy" {
+				timeout = patience
+			}
+			a, err := redlock.New(given, lock.WithNodeTimeout(timeout), redlock.WithRestartQuarantine(0))
 			must(t, err)
-			b, err := redlock.New(given, lock.WithNodeTimeout(nodeTimeout), redlock.WithRestartQuarantine(0))
+			b, err := redlock.New(given, lock.WithNodeTimeout(timeout), redlock.WithRestartQuarantine(0))
 			must(t, err)
 			lease := acquire(t, a, "held", lock.TTL(longTTL))
-			waiting := acquireAsync(rec.in(t.Context()), b, "held")
-			local := acquireAsync(rec.in(t.Context()), b, "held")
+			waiting := acquireAsync(rec.in(t.Context()), b, "held", lock.TTL(longTTL))
+			local := acquireAsync(rec.in(t.Context()), b, "held", lock.TTL(longTTL))
 			eventually(t, settleTime, "a waiter queues and listens",
 				func() bool { return f.queued("held") == 1 && f.subscribers() > 0 })
 			awaitEvents(t, rec, settleTime, 1, "a wait behind a caller of this process",
@@ -63,7 +67,7 @@ func TestRealCloseLeavesNothing(t *testing.T) {
 			}
 			must(t, a.Close())
 			wantErr(t, context.Cause(lease.Context()), lock.ErrClosed)
-			if _, err := a.Acquire(t.Context(), "late"); err == nil {
+			if _, err := a.Acquire(t.Context(), "late", lock.TTL(longTTL)); err == nil {
 				t.Error("a closed Redlock acquires")
 			} else {
 				wantErr(t, err, lock.ErrClosed)
