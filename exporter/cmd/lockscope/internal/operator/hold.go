@@ -40,7 +40,7 @@ func Hold(a *ui.App) *cobra.Command {
 			"redis", "postgres", "etcd", "zookeeper", "for", "reason", "operator", "audit-log", "wait", "no-wait", "ttl",
 			"output",
 		},
-		Exit:   "0 released, 1 the lock is held, 2 bad input or log, 125 no lock, lost or not released",
+		Exit:   "0 released, 1 held, 2 bad input or no audit log, 125 no lock, lost or not released",
 		Topics: []string{"exit-codes", "json", "connection"},
 	}.On(&cobra.Command{
 		Use: "hold NAME --reason TEXT [flags]", Short: "Hold a lock yourself, with a reason that others can read",
@@ -148,6 +148,8 @@ func (h *holding) end(lease lock.Lease) error {
 		err = h.trouble.Lost(lease, h.name)
 	case errors.Is(cause, lock.ErrMaxHold) && errors.Is(err, lock.ErrNotHeld):
 		err = nil
+	case errors.Is(err, lock.ErrNotHeld):
+		err = fmt.Errorf("%q was lost before its release, and others may hold it now: %w", h.name, err)
 	case err != nil:
 		err = fmt.Errorf("the lock is not released: %w", err)
 	}

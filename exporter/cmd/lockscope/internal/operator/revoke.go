@@ -46,7 +46,7 @@ func Revoke(a *ui.App) *cobra.Command {
 	f := &revokeFlags{}
 	cmd := ui.Page{
 		Everyday: []string{"redis", "redis-file", "readers", "reader", "reason", "operator", "audit-log", "output"},
-		Exit:     "0 revoked, 1 nobody holds it, 2 bad input or audit log, 125 too few servers answered",
+		Exit:     "0 revoked, 1 not held, 2 bad input or no audit log, 125 too few servers answered",
 		Topics:   []string{"exit-codes", "connection", "json"},
 	}.On(&cobra.Command{
 		Use: "revoke NAME --reason TEXT [flags]", Short: "End somebody else's lease without breaking the lock",
