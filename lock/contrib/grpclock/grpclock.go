@@ -42,7 +42,7 @@ import (
 //
 // If the handler is not called, the code is
 //   - Aborted, with RetryInfo, if another call has the lock;
-//   - InvalidArgument if the name is not one of a lock;
+//   - InvalidArgument if the name is not one of a lock, or the Locker refuses the options;
 //   - Canceled or DeadlineExceeded if the call's context ended while it waited;
 //   - Unavailable otherwise: too few nodes answer.
 //
@@ -112,7 +112,7 @@ func refusal(ctx context.Context, err error) error {
 		return status.FromContextError(ctx.Err()).Err()
 	case ok:
 		return retry(codes.Aborted, "another call for this resource is being served", held.Remaining)
-	case lock.ReasonOf(err) == lock.ReasonInvalid:
+	case lock.ReasonOf(err) == lock.ReasonInvalid, errors.Is(err, errors.ErrUnsupported):
 		return status.Error(codes.InvalidArgument, "this resource cannot be locked")
 	default:
 		return retry(codes.Unavailable, "the lock of this resource cannot be had at the moment", time.Second)

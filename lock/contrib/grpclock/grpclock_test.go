@@ -3,6 +3,7 @@ package grpclock_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"testing"
 	"time"
@@ -179,6 +180,23 @@ func TestNoQuorum(t *testing.T) {
 			}
 		}
 	})
+}
+
+// refusing is a Locker whose driver cannot do what the options ask for.
+type refusing struct{ lock.Locker }
+
+func (refusing) Acquire(context.Context, string, ...lock.AcquireOption) (lock.Lease, error) {
+	return nil, fmt.Errorf("%w: this driver cannot keep a resource", errors.ErrUnsupported)
+}
+
+// TestTheDriverRefusesTheOptions: the client need not try again.
+func TestTheDriverRefusesTheOptions(t *testing.T) {
+	client := serve(t, nothing, locking(refusing{}, lock.MinHold(time.Minute))...)
+	for kind, call := range calls {
+		if err := call(t.Context(), client, "order:1"); status.Code(err) != codes.InvalidArgument || delay(err) != 0 {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
 }
 
 // recording is a Locker that sends the lease that it acquired.

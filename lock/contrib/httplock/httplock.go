@@ -29,7 +29,7 @@ import (
 // If next is not called, the answer is
 //   - 409 Conflict if another request has the lock. Retry-After is when it is free unless it is
 //     renewed, in seconds;
-//   - 400 Bad Request if the name is not one of a lock;
+//   - 400 Bad Request if the name is not one of a lock, or the Locker refuses the options;
 //   - 503 Service Unavailable otherwise: too few nodes answer, or the client went away.
 //
 // The answers name no holder.
@@ -65,7 +65,7 @@ func refuse(w http.ResponseWriter, err error) {
 	case ok:
 		w.Header().Set("Retry-After", seconds(held.Remaining))
 		http.Error(w, "another request for this resource is being served", http.StatusConflict)
-	case lock.ReasonOf(err) == lock.ReasonInvalid:
+	case lock.ReasonOf(err) == lock.ReasonInvalid, errors.Is(err, errors.ErrUnsupported):
 		http.Error(w, "this resource cannot be locked", http.StatusBadRequest)
 	default:
 		w.Header().Set("Retry-After", "1")

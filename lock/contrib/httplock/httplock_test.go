@@ -99,6 +99,22 @@ func TestNoQuorum(t *testing.T) {
 	})
 }
 
+// refusing is a Locker whose driver cannot do what the options ask for.
+type refusing struct{ lock.Locker }
+
+func (refusing) Acquire(context.Context, string, ...lock.AcquireOption) (lock.Lease, error) {
+	return nil, fmt.Errorf("%w: this driver cannot keep a resource", errors.ErrUnsupported)
+}
+
+// TestTheDriverRefusesTheOptions: the client need not try again.
+func TestTheDriverRefusesTheOptions(t *testing.T) {
+	h := httplock.Handler(refusing{}, order, http.NotFoundHandler(), lock.MinHold(time.Minute))
+	got := get(t.Context(), h, "/?order=o:1")
+	if got.StatusCode != http.StatusBadRequest || got.Header.Get("Retry-After") != "" {
+		t.Errorf("%d, %v", got.StatusCode, got.Header)
+	}
+}
+
 // TestTheClientGoesAway: the handler's context ends, and it keeps the lock until it returns. A lock that hangs on the request's
 // context is another process's after a while.
 func TestTheClientGoesAway(t *testing.T) {
