@@ -11,9 +11,9 @@
 // An outage is this, and nothing else: too few nodes can be reached or answer in time, and none of the others says that
 // somebody holds the resource. A node that denies access, is in its quarantine or is configured for other nodes is no
 // outage, and neither is an invalid call, or a ctx that has ended. Every node must have been asked: a call with
-// [lock.Fair] may ask one after another, so its wait must be long enough for a node timeout of each. Even so the resource
-// may be held by somebody whose nodes cannot be reached from here: two run at a time then, and no fencing token tells
-// them apart.
+// [lock.Fair], or for a resource that others want, may ask one after another. Its wait must be long enough for a node
+// timeout of each. Even so the resource may be held by somebody whose nodes cannot be reached from here: two run at a time
+// then, and no fencing token tells them apart.
 package outage
 
 import (
