@@ -75,10 +75,6 @@ var equivalent = map[string]string{
 	"DistributedLockAcquiresStalled critical: > -> >=":  present,
 	"DistributedLockMaxHoldReached warning: sum -> max": oneReason,
 
-	"DistributedLockUnprotectedRuns warning: 0 -> 0.9":       anyFailure,
-	"DistributedLockUnprotectedRuns warning: sum -> max":     anyFailure,
-	"DistributedLockUnprotectedRuns warning: sum -> max (2)": onlyThere,
-
 	"DistributedLockInstanceStalled critical: 0 -> 0.9":       present,
 	"DistributedLockInstanceStalled critical: > -> >=":        present,
 	"DistributedLockInstanceStalled critical: sum -> max (2)": someRate,

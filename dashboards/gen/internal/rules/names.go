@@ -32,14 +32,15 @@ const (
 	Unserved = "job_resource:distributed_lock_unserved:rate5m"
 
 	// Blind are processes whose counts of the last minutes Prometheus cannot know.
-	Blind      = "job_instance:up:blind5m"
-	Buckets    = "job_resource_le:distributed_lock_wait_seconds_bucket:rate5m"
-	AboveLimit = "job_resource:distributed_lock_waits_above_limit:rate5m"
-	Acquired   = "job_resource:distributed_lock_acquired:rate5m"
-	Lost       = "job_resource_reason:distributed_lock_lost:rate5m"
-	Deadlocks  = "job_resource:distributed_lock_deadlocks:rate5m"
-	Unreleased = "job_resource:distributed_lock_release_failures:rate5m"
-	Holds      = "job_resource:distributed_lock_holds:rate5m"
+	Blind       = "job_instance:up:blind5m"
+	Buckets     = "job_resource_le:distributed_lock_wait_seconds_bucket:rate5m"
+	AboveLimit  = "job_resource:distributed_lock_waits_above_limit:rate5m"
+	Acquired    = "job_resource:distributed_lock_acquired:rate5m"
+	Lost        = "job_resource_reason:distributed_lock_lost:rate5m"
+	Deadlocks   = "job_resource:distributed_lock_deadlocks:rate5m"
+	Unreleased  = "job_resource:distributed_lock_release_failures:rate5m"
+	Holds       = "job_resource:distributed_lock_holds:rate5m"
+	Unprotected = "job_resource:distributed_lock_unprotected_runs:rate5m"
 	// LastSuccess, LastSweep and ExporterSeen outlive the series they are computed from.
 	LastSuccess  = "job_resource:distributed_lock_last_success:timestamp"
 	LastSweep    = "job_lock_node:distributed_lock_scanner_last_success:timestamp"

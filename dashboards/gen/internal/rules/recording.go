@@ -73,6 +73,7 @@ func (m maker) rates() []rulefmt.Rule {
 		m.counted(Deadlocks, "$JOB, resource", `distributed_lock_deadlocks_total`),
 		m.counted(Unreleased, "$JOB, resource", `distributed_lock_release_failures_total`),
 		m.counted(Holds, "$JOB, resource", `distributed_lock_hold_seconds_count`),
+		m.counted(Unprotected, "$JOB, resource", `distributed_lock_unprotected_runs_total`),
 	}
 }
 

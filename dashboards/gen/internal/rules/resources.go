@@ -58,13 +58,11 @@ func (m maker) lost() rulefmt.Rule {
 	})
 }
 
-// unprotected counts the first run of a resource, whose series begins with it, by the series that was not there before.
+// unprotected looks back fifteen minutes: a rate of five minutes shows a run for that long.
 func (m maker) unprotected() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockUnprotectedRuns", severity: warning,
-		expr: `sum by ($JOB, resource) (increase(distributed_lock_unprotected_runs_total[15m])) > 0
-			or sum by ($JOB, resource) (distributed_lock_unprotected_runs_total
-				unless distributed_lock_unprotected_runs_total offset 15m)`,
+		expr: `sum_over_time($RUNS[10m]) > 0`, pairs: []string{"$RUNS", Unprotected},
 		summary: "{{ $labels.resource }}: {{ $labels.job }} ran without the lock",
 		about: "{{ $labels.job }} ran the work of {{ $labels.resource }} without its lock in the last 15 minutes, because too " +
 			"few nodes could be reached, as its code allows. Two processes may have run it at once.",
