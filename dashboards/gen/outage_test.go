@@ -95,3 +95,42 @@ func TestOutagePagesOnce(t *testing.T) {
 		t.Error(says, err)
 	}
 }
+
+// TestOutageOfOthers: a lost quorum holds back what it causes, and no alert about the nodes or the scanners of others.
+func TestOutageOfOthers(t *testing.T) {
+	test := ruletest.Test{Name: "others", Interval: "1m"}
+	want := ruletest.Check{At: model.Duration(5 * time.Minute), Expr: sent(".+")}
+	for labels, sends := range map[string]bool{
+		`QuorumLost",job="reports",backend="redis`:                        true,
+		`QuorumAtRisk",job="payments",backend="redis`:                     true,
+		`QuorumAtRisk",job="reports",backend="other`:                      true,
+		`InstanceQuorumAtRisk",job="reports",instance="b",backend="third`: true,
+		`InstanceQuorumAtRisk",job="reports",instance="a",backend="redis`: false,
+		`NodeDown",job="payments",backend="redis",lock_node="pay-1`:       false, // its quorum is at risk
+		`NodeDown",job="payments",backend="other",lock_node="other-1`:     true,
+		`NodeDown",job="reports",backend="redis",lock_node="dev-1`:        false,
+		`NodeSlow",job="payments",backend="redis",lock_node="pay-2`:       true,
+		`NodeSlow",job="reports",backend="redis",lock_node="dev-3`:        false,
+		`NodeShaky",job="reports",backend="other",lock_node="other-1`:     true,
+		`ScannerStale",job="lockscope",lock_node="dev-1`:                  false,
+		`ScannerStale",job="lockscope",lock_node="pay-3`:                  true,
+		`ScannerIncomplete",job="lockscope",reason="node_failed`:          false,
+		`ScannerIncomplete",job="lockscope",reason="role_unknown`:         true,
+		`ScannerMemoryFails",job="lockscope",instance="s`:                 true,
+		`QuorumLost",job="idle",group="a`:                                 true,
+		`ScannerStale",job="idle",lock_node="idle-1`:                      false,
+		`ScannerIncomplete",job="idle",reason="role_unknown`:              false,
+		`ScannerMemoryFails",job="idle",instance="s`:                      false,
+	} {
+		series := `{alertstate="firing",severity="warning",alertname="DistributedLock` + labels + `"}`
+		test.Series = append(test.Series, map[string]any{"series": "ALERTS" + series, "values": "1x10"})
+		if sends {
+			want.Samples = append(want.Samples, map[string]any{"labels": "ALERTS" + series, "value": 1})
+		}
+	}
+	test.Queries = []ruletest.Check{want}
+	s := ruletest.Suite{Interval: "1m", Tests: []ruletest.Test{test}}
+	if _, says, err := ruletest.Promtool(t.Context(), s, []rules.Group{{Name: "none", Interval: 60e9}}); says != "" || err != nil {
+		t.Error(says, err)
+	}
+}

@@ -80,6 +80,7 @@ func Inhibitions() []Inhibition {
 	cluster := []string{deploy.ClusterLabel}
 	same := append(slices.Clone(cluster), "job")
 	resource := append(slices.Clone(same), "resource")
+	backend := append(slices.Clone(same), "backend") // a job may have several sets of nodes
 	return []Inhibition{
 		{Source: []string{named("DistributedLockQuorumLost")}, Target: []string{named(consequences...)}, Equal: same},
 		// From the first sign of a lost quorum until it is out of the window of the alert.
@@ -87,12 +88,19 @@ func Inhibitions() []Inhibition {
 			Equal: same},
 		{Source: []string{named("DistributedLockQuorumLostLately")}, Target: []string{named(consequences[:2]...)},
 			Equal: append(slices.Clone(same), "short_window")},
-		{Source: []string{named("DistributedLockQuorumLost")}, Equal: cluster,
-			Target: []string{named("DistributedLockQuorumAtRisk",
-				"DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown", "DistributedLockNodeShaky",
-				"DistributedLockNodeSlow",
-				"DistributedLockScannerStale", "DistributedLockScannerIncomplete",
+		{Source: []string{named("DistributedLockQuorumLost")}, Equal: backend,
+			Target: []string{named("DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown",
+				"DistributedLockNodeShaky", "DistributedLockNodeSlow")}},
+		// A scanner that sees the lost quorum itself: nobody acquires there.
+		{Source: []string{named("DistributedLockQuorumLost")}, Equal: same,
+			Target: []string{named("DistributedLockScannerStale", "DistributedLockScannerIncomplete",
 				"DistributedLockScannerMemoryFails")}},
+		// A scanner of nodes that other jobs cannot use. An incomplete sweep does not name the node: DistributedLockScannerStale
+		// does, and is held back for the nodes that are down.
+		{Source: []string{named("DistributedLockQuorumLost")}, Equal: cluster,
+			Target: []string{named("DistributedLockScannerIncomplete"), `reason="node_failed"`}},
+		{Source: []string{named("DistributedLockNodeDown")}, Target: []string{named("DistributedLockScannerStale")},
+			Equal: append(slices.Clone(cluster), "lock_node")},
 		{Source: []string{named("DistributedLockAcquiresStalled")},
 			Target: []string{named(unservedResource...), `severity="warning"`}, Equal: resource},
 		{Source: []string{named("DistributedLockAcquiresStalled")}, Target: []string{named("DistributedLockNoLeader")},
@@ -111,7 +119,7 @@ func Inhibitions() []Inhibition {
 		{Source: []string{named("DistributedLockAcquiresStalled")},
 			Target: []string{named(unservedNodes...), `severity="warning"`}, Equal: same},
 		{Source: []string{named("DistributedLockQuorumAtRisk")},
-			Target: []string{named("DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown")}, Equal: same},
+			Target: []string{named("DistributedLockInstanceQuorumAtRisk", "DistributedLockNodeDown")}, Equal: backend},
 		{Source: []string{named("DistributedLockExporterDown")},
 			Target: []string{named("DistributedLockScannerStale", "DistributedLockScannerIncomplete")}, Equal: same},
 		{Source: []string{named("DistributedLockEveryAcquireFails")},
