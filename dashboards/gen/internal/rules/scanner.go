@@ -101,17 +101,17 @@ func (m maker) memoryFails() rulefmt.Rule {
 	})
 }
 
-// exporterDown recognises an exporter by its build info, whatever its scrape job is called. One remaining
-// replica is enough. Recorded series may be two intervals old.
+// exporterDown recognises a scanner by its metrics, whatever its scrape job is called: services without one serve the
+// build info too. One remaining replica is enough, also one on standby. Recorded series may be two intervals old.
 func (m maker) exporterDown() rulefmt.Rule {
 	fresh := 2 * m.config.Interval
 	return m.alert(alert{
 		name: "DistributedLockExporterDown", severity: warning, hold: fiveMinutes - min(fresh, fiveMinutes),
 		expr:    `time() - $SEEN > $FRESH`,
 		pairs:   []string{"$SEEN", ExporterSeen, "$FRESH", seconds(fresh)},
-		summary: "{{ $labels.job }}: no exporter of lock metrics answers",
-		about: "No target of the job {{ $labels.job }} has served lockscope metrics for five minutes, but one did in the " +
-			"last 30 days. Leaks are not reported until one serves them again.",
+		summary: "{{ $labels.job }}: no scanner answers",
+		about: "No target of the job {{ $labels.job }} has served the metrics of a scanner for five minutes, but one " +
+			"did in the last 30 days. Leaks are not reported until one serves them again.",
 		board: leaksBoard,
 	})
 }

@@ -13,7 +13,7 @@ func (m maker) scannerViews() []rulefmt.Rule {
 const known = `30 * 86400`
 
 func (m maker) exporterSeen() rulefmt.Rule {
-	return m.record(ExporterSeen, `time() + 0 * count by ($JOB) (distributed_lock_exporter_build_info)
+	return m.record(ExporterSeen, `time() + 0 * count by ($JOB) (distributed_lock_scanner_standby)
 		or last_over_time($SELF[1d]) > time() - `+known, "$SELF", ExporterSeen)
 }
 
