@@ -42,15 +42,18 @@ func (m maker) everyAcquireFails() rulefmt.Rule {
 	})
 }
 
-// overdue is about resources with an expected interval.
+// overdue is about resources with an expected interval. Jobs may share a lock, and one of them always win: of the jobs of a
+// cluster only the last to acquire it is judged.
 func (m maker) overdue() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockOverdue", severity: critical, hold: fiveMinutes,
-		expr:    `time() - $LAST > on (resource) group_left () 1.5 * max by (resource) ($EXPECTED)`,
+		expr: `time() - ($LAST == on ($CLUSTER resource) group_left () max by ($CLUSTER resource) ($LAST))
+			> on (resource) group_left () 1.5 * max by (resource) ($EXPECTED)`,
 		pairs:   []string{"$LAST", LastSuccess, "$EXPECTED", Expected},
 		summary: "{{ $labels.resource }}: {{ $labels.job }} last acquired the lock {{ $value | humanizeDuration }} ago",
 		about: "{{ $labels.job }} last acquired {{ $labels.resource }} {{ $value | humanizeDuration }} ago, more than " +
-			"one and a half times its expected interval. Either the work fails or it does not run at all.",
+			"one and a half times its expected interval, and no other job has since. Either the work fails or it does not run " +
+			"at all.",
 		board: resourceBoard,
 	})
 }
