@@ -135,7 +135,8 @@ func (p *markerPair) step() (real, fake, what string) {
 		"quarantine|3:f|r1|0|set.1|1000|9000000000000|3000",
 		"quarantine|3:f|r1|0|vouch-2.1|1000|1|1", "voting|1:h|r1|0", "quarantine|2:i|r1|0|set.1|1000|0|0",
 		"changing|1:h|r1|0|set.1|1000|0|0|3:f", "changing|1:h|r1|0|set.1|1000|0|0|2:i",
-		"changing|3:f|r1|0|left-set.1|1000|0|0|4:g", "quarantine|1:h|r1|0|change-1.1|1000|0|0")
+		"changing|3:f|r1|0|left-set.1|1000|0|0|4:g", "quarantine|1:h|r1|0|change-1.1|1000|0|0",
+		"quarantine|3:f|r1|0|change-1.1|9000|1|3000")
 	if err := p.redis.Set(p.t.Context(), pairMarkerKey, marker, 0).Err(); err != nil {
 		p.t.Fatal(err)
 	}

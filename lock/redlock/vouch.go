@@ -24,7 +24,8 @@ import (
 // when a service starts.
 //
 // All nodes must answer, be distinct masters, and have no traces of locks. Otherwise Vouch fails and
-// vouches for none. Its error names every node that failed, with [ErrNotNew] for those used before.
+// vouches for none. Its error names every node that failed, with [ErrNotNew] for those used before and for
+// those in a quarantine that [Reconfigure] began.
 // Vouch marks the nodes in two rounds, and does not vouch for a node that restarts or loses its data
 // between them. If all nodes vote already, Vouch returns nil and changes nothing. If only some vote,
 // and none was used since, it completes an earlier Vouch that was cut short.
@@ -70,7 +71,7 @@ type RestartedNode struct {
 // VouchRestarted declares that one node of a set has forgotten no lock that can still be valid,
 // although it restarted. Its quarantine ends at once. Only a person who knows this should call it. It
 // applies to this quarantine of this process only, and fails with [ErrNotNew] if the node has another
-// one by now, or none.
+// one by now, or none, or if [Reconfigure] began it: leases of the old configuration can be valid.
 //
 // Give the same nodes and options as to [New]; VouchRestarted contacts only the one node.
 func VouchRestarted(

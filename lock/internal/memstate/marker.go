@@ -132,7 +132,7 @@ func (s *Instant) Mark(m Marked) (code int, marker string) {
 			return 1, s.Marker
 		}
 		rest, ours := strings.CutPrefix(s.Marker, "quarantine"+whose+"|")
-		if !ours {
+		if !ours || strings.HasPrefix(rest, "change-") {
 			return -1, s.Marker
 		}
 		identity, _, _ := strings.Cut(rest, "|")

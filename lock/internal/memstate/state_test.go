@@ -73,4 +73,6 @@ func TestAVouchIsSaidAgain(t *testing.T) {
 	vouch(now+1, "vouch-1", 0)
 	vouch(now+2, "vouch-2", -1)
 	vouch(now+1+vouchLasts/1000, "vouch-2", 0)
+	s.Marker = "quarantine|f|r|0|change-1.1|1000|0|0" // leases of the old nodes may be valid
+	vouch(now+2+vouchLasts/1000, "vouch-2", -1)
 }

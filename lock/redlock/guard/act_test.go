@@ -198,3 +198,38 @@ func TestAVouchForARestartedNodeIsGoodOnce(t *testing.T) {
 		t.Errorf("the same words again: %v", err)
 	}
 }
+
+// TestNoVouchEndsTheQuarantineOfAChange: leases that the old nodes granted can be valid, whatever these nodes remember.
+func TestNoVouchEndsTheQuarantineOfAChange(t *testing.T) {
+	for _, marked := range []int{3, 2} { // the third is new, or votes already
+		for _, voting := range []bool{false, true} {
+			servers, members := newActServers(3)
+			for i, s := range servers {
+				switch whose := strings.TrimPrefix(votingMarker(ours, s.runID, 0), string(Voting)); {
+				case i >= 3-marked:
+					s.marker = string(Quarantined) + whose + "|change-X.1|61000|0|0"
+				case voting:
+					s.marker = votingMarker(ours, s.runID, 0)
+				}
+			}
+			before := []string{servers[0].marker, servers[1].marker, servers[2].marker}
+			unharmed := func(what string, err error) {
+				t.Helper()
+				if !errors.Is(err, ErrNotNew) || !strings.Contains(err.Error(), "a change of the configuration began") {
+					t.Errorf("%s, %d of a change: %v", what, marked, err)
+				}
+				for i, s := range servers {
+					if s.marker != before[i] {
+						t.Errorf("%s, %d of a change: %q was %q", what, marked, s.marker, before[i])
+					}
+				}
+			}
+			v := &Vouch{Members: members, Fingerprint: ours, Length: time.Minute, Wrap: wrapName}
+			unharmed("vouch", v.Run(t.Context()))
+			v.New = []string{"n0", "n1", "n2"}
+			unharmed("vouch by name", v.Run(t.Context()))
+			unharmed("vouch for one that restarted", (&VouchRestarted{Member: members[2], Fingerprint: ours, RunID: "run2",
+				Identity: "change-X.1", Wrap: wrapName}).Run(t.Context()))
+		}
+	}
+}

@@ -71,6 +71,9 @@ func (e *UseError) Unwrap() error { return ErrNotNew }
 // a vouch marks all nodes before the first of them votes, so a node without a mark beside one that votes
 // has lost it, or joined later.
 func (v *Vouch) mayBeNew(m *Member, others bool) error {
+	if err := ofChange(m.marker, v.Fingerprint); err != nil {
+		return err
+	}
 	if m.votesFor(v.Fingerprint) || slices.Contains(v.New, m.Name) {
 		return nil
 	}
@@ -89,6 +92,22 @@ func (v *Vouch) mayBeNew(m *Member, others bool) error {
 	return nil
 }
 
+// errOfChange is the error of a node in the quarantine of a change. The leases that the old nodes granted can be valid,
+// whatever this node remembers.
+var errOfChange = fmt.Errorf("%w: a change of the configuration began its quarantine: leases of the old nodes can be "+
+	"valid until it ends: wait", ErrNotNew)
+
+// ofChange returns why no vouch counts where a change to the configuration left this marker; nil if none did.
+func ofChange(marker string, f Fingerprint) error {
+	switch m, ok := ParseMarker(marker); {
+	case !ok || m.Fingerprint != f || !strings.HasPrefix(m.Identity, changeNonce):
+		return nil
+	case m.State == Changing:
+		return fmt.Errorf("%w: a change of the configuration is not finished: finish or undo it first", ErrNotNew)
+	}
+	return errOfChange
+}
+
 // mark is the first round.
 func (v *Vouch) mark(ctx context.Context, m *Member) error {
 	code, marker, err := m.Conn.Mark(ctx, Mark{
@@ -102,11 +121,12 @@ func (v *Vouch) mark(ctx context.Context, m *Member) error {
 	if code != MarkRefused {
 		return nil
 	}
+	changed := ofChange(m.marker, v.Fingerprint)
 	switch read, ours := m.says(); {
 	case ours && read.Fingerprint != v.Fingerprint:
 		return fmt.Errorf("%w: %w", ErrNotNew, otherConfiguration(read, v.Fingerprint))
-	case ours && read.State == Changing:
-		return fmt.Errorf("%w: a change of the configuration is not finished: finish or undo it first", ErrNotNew)
+	case changed != nil:
+		return changed
 	case ours:
 		return fmt.Errorf("%w: another vouch is under way, or was in the last minute: try again later", ErrNotNew)
 	}
@@ -170,6 +190,8 @@ func (v *VouchRestarted) Run(ctx context.Context) error {
 		err = fmt.Errorf("%w: %w", ErrNotNew, otherConfiguration(read, v.Fingerprint))
 	case err == nil && m.memory != v.RunID:
 		err = fmt.Errorf("%w: its run_id is %s now: it restarted again, or evicted keys", ErrNotNew, m.memory)
+	case err == nil && strings.HasPrefix(v.Identity, changeNonce):
+		err = errOfChange
 	}
 	if err == nil {
 		voting := votingMarker(v.Fingerprint, m.memory, m.DB)

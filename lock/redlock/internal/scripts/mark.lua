@@ -31,6 +31,10 @@ if ARGV[1] == 'quarantine' and marker then
   if string.sub(marker, 1, #ours) ~= ours then
     return {-1, marker}
   end
+  -- Of a change: leases that the old nodes granted can be valid.
+  if string.find(marker, '^change%-', #ours + 1) then
+    return {-1, marker}
+  end
   -- Of another vouch that is under way, or was until a minute ago.
   local nonce, began = string.match(marker, '|(vouch%-[^|.]+)%.(%d+)|[^|]*|[^|]*|[^|]*$')
   if nonce and nonce ~= ARGV[5] and t[1] * 1000000 + t[2] - began < 60000000 then

@@ -107,6 +107,7 @@ func TestScriptsVouchOnce(t *testing.T) {
 	vouch("vouch-2", guard.MarkVotes)
 	for _, other := range []string{
 		"voting|theirs|run1|0", "quarantine|ours|run2|0|q.1|30|0|0", "changing" + mineMarker + "|change-1.1|30|0|0",
+		"quarantine" + mineMarker + "|change-1.1|30|0|0", // leases of the old nodes may be valid
 	} {
 		s.set(guard.MarkerKey, other)
 		vouch("vouch-2", guard.MarkRefused)
