@@ -77,16 +77,21 @@ func (s *Instant) AskQuarantine(a Asked) (code int, marker string, leftMS int64)
 	if known && fields[0] == "changing" {
 		return 2, s.Marker, 0
 	}
-	known = known && fields[2] == a.RunID && fields[3] == a.DB
 	write := func(identity string, length, node, caller int64) {
 		s.Marker = fmt.Sprintf("quarantine%s|%s|%d|%d|%d", whose, identity, length, node, caller)
 	}
-	if !known || len(fields) != 8 {
-		write(a.Nonce+"."+strconv.FormatInt(s.NowUS, 10), a.LengthMS, 0, 0)
-		return 0, s.Marker, a.LengthMS
+	identity, length, node, caller := "", a.LengthMS, int64(0), int64(0)
+	if known && len(fields) == 8 {
+		identity, length, node, caller = fields[4], max(number(fields[5]), length), number(fields[6]), number(fields[7])
 	}
-	identity, length, node, caller := fields[4], max(number(fields[5]), a.LengthMS), number(fields[6]),
-		number(fields[7])
+	if identity == "" || fields[2] != a.RunID || fields[3] != a.DB {
+		kind := ""
+		if strings.HasPrefix(identity, "change-") {
+			kind = "change-"
+		}
+		write(kind+a.Nonce+"."+strconv.FormatInt(s.NowUS, 10), length, 0, 0)
+		return 0, s.Marker, length
+	}
 	now := s.ms()
 	if a.Known == identity && (node == 0 || now+1 < node || a.CallerMS+1 < caller) {
 		node, caller = now+1, a.CallerMS+1

@@ -1,6 +1,7 @@
 package memstate
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -75,4 +76,20 @@ func TestAVouchIsSaidAgain(t *testing.T) {
 	vouch(now+1+vouchLasts/1000, "vouch-2", 0)
 	s.Marker = "quarantine|f|r|0|change-1.1|1000|0|0" // leases of the old nodes may be valid
 	vouch(now+2+vouchLasts/1000, "vouch-2", -1)
+}
+
+// TestAQuarantineOfAChangeOutlivesARestart: leases that the old nodes granted can be valid, for the longer of both MaxTTLs.
+func TestAQuarantineOfAChangeOutlivesARestart(t *testing.T) {
+	s := New()
+	for old, want := range map[string]string{
+		"change-q.1|9000|1|1": "change-n.1800000000000000|9000|0|0",
+		"change-q.1|10|1|1":   "change-n.1800000000000000|1000|0|0",
+		"q.1|9000|1|1":        "n.1800000000000000|9000|0|0",
+	} {
+		s.Marker = "quarantine|f|before|0|" + old
+		code, marker, left := at(s, now).AskQuarantine(Asked{Fingerprint: "f", RunID: "r", DB: "0", LengthMS: 1000, Nonce: "n"})
+		if length := number(strings.Split(want, "|")[1]); code != 0 || marker != "quarantine|f|r|0|"+want || left != length {
+			t.Errorf("%s: %d, %q, %d left", old, code, marker, left)
+		}
+	}
 }

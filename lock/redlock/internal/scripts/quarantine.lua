@@ -26,7 +26,6 @@ end
 if state == 'changing' then
   return {2, marker}
 end
-known = known and run_id == ARGV[2] and db == ARGV[3]
 
 local t = redis.call('TIME')
 local now, caller = t[1] * 1000 + math.floor(t[2] / 1000), tonumber(ARGV[4])
@@ -40,14 +39,15 @@ local function write(identity, length, node_began, caller_began)
   redis.call('SET', KEYS[1], marker)
 end
 
-if not identity then
-  length = tonumber(ARGV[5])
-  write(ARGV[6] .. '.' .. string.format('%.0f', t[1] * 1000000 + t[2]), length, 0, 0)
-  return {0, marker, length}
-end
-length, node_began, caller_began = tonumber(length), tonumber(node_began), tonumber(caller_began)
+length, node_began, caller_began = tonumber(length or 0), tonumber(node_began), tonumber(caller_began)
 if length < tonumber(ARGV[5]) then
   length = tonumber(ARGV[5])
+end
+if not identity or run_id ~= ARGV[2] or db ~= ARGV[3] then
+  -- A restart ends no lease of the nodes that a change replaced: its quarantine keeps its kind and its length.
+  local kind = string.match(identity or '', '^change%-') or ''
+  write(kind .. ARGV[6] .. '.' .. string.format('%.0f', t[1] * 1000000 + t[2]), length, 0, 0)
+  return {0, marker, length}
 end
 -- However long it was under way, the clock of who has read the identity was read after
 -- the quarantine began. A clock that is behind its start was stepped back, or is

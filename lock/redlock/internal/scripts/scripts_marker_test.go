@@ -2,6 +2,7 @@ package scripts
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -219,6 +220,25 @@ func TestScriptsQuarantineBeginsAnewAfterARestart(t *testing.T) {
 		if m, _ := guard.ParseMarker(answer.Marker); answer.Code != guard.AnswerQuarantined || m.Identity == "q.1" ||
 			m.RunID != "run1" {
 			t.Errorf("%s: %+v", what, answer)
+		}
+	}
+}
+
+// TestScriptsQuarantineOfAChangeOutlivesARestart: leases that the old nodes granted can be valid, for the longer of both
+// MaxTTLs. It begins anew with its kind and its length.
+func TestScriptsQuarantineOfAChangeOutlivesARestart(t *testing.T) {
+	s := newScripted(t)
+	a := asking{fingerprint: "ours", runID: "run1", clock: time.Now(), length: shortLength}
+	for identity, length := range map[string]time.Duration{
+		"change-q.1": time.Hour, "change-q.2": shortLength / 2, "q.1": time.Hour,
+	} {
+		s.set(guard.MarkerKey, fmt.Sprintf("quarantine|ours|before|0|%s|%d|1|1", identity, length.Milliseconds()))
+		answer := s.ask(a)
+		m, _ := guard.ParseMarker(answer.Marker)
+		if want := max(length, shortLength); answer.Code != guard.AnswerQuarantined || answer.Left != want ||
+			m.Length != want || !m.Node.IsZero() || m.RunID != "run1" || m.Identity == identity ||
+			strings.HasPrefix(m.Identity, "change-nonce.") != strings.HasPrefix(identity, "change-") {
+			t.Errorf("%s: %+v", identity, answer)
 		}
 	}
 }
