@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
@@ -61,11 +62,17 @@ func Judge(set []Account, services Config, now time.Time) []Standing {
 			continue
 		}
 		all[i] = Standing{Known: true, Err: unfit}
-		if all[i].Err == nil && marked && len(set) >= EnforcedFrom {
+		if unfit == nil && marked && (len(set) >= EnforcedFrom || a.isOfChange(len(set))) {
 			all[i].remember(a, services, ours, now)
 		}
 	}
 	return all
+}
+
+// isOfChange reports whether a change to a set of n nodes began the quarantine of this one: see marker.lua.
+func (a Account) isOfChange(n int) bool {
+	m, _ := ParseMarker(a.Marker)
+	return m.State == Quarantined && m.Fingerprint.nodes() == n && strings.HasPrefix(m.Identity, changeNonce)
 }
 
 // unfit is why a server may not vote whatever it remembers. One that reports no run_id has its identity in its marker,

@@ -92,6 +92,24 @@ func TestJudgeWithoutVotes(t *testing.T) {
 	}
 }
 
+// TestJudgeAfterAChangeToFewNodes: they wait for the leases of the set that they replaced, also after a restart.
+func TestJudgeAfterAChangeToFewNodes(t *testing.T) {
+	now := time.UnixMilli(1763700000000)
+	for marker, want := range map[string]Standing{
+		"quarantine|1:60000:a|id|0|change-x.1|61000|0|0":                         {Known: true, Quarantined: true, Begun: true, Left: 61 * time.Second},
+		"quarantine|1:60000:a|before|0|change-x.1|61000|0|0":                     {Known: true, Quarantined: true},
+		"quarantine|1:60000:a|id|0|change-x.1|61000|1763600000000|1763600000000": {Known: true, Begun: true},
+		"quarantine|1:60000:a|id|0|x.1|61000|0|0":                                {Known: true},
+		"quarantine|2:60000:a|id|0|change-x.1|61000|0|0":                         {Known: true}, // of another set than this
+		"voting|1:60000:a|id|0":                                                  {Known: true},
+		"changing|2:60000:a|id|0|change-x.1|61000|0|0|1:60000:a":                 {Known: true},
+	} {
+		if got := Judge([]Account{{Info: infoOf("id"), Marker: marker}}, Config{}, now)[0]; got != want {
+			t.Errorf("%s: %+v, want %+v", marker, got, want)
+		}
+	}
+}
+
 // TestJudgeAsServicesDo: what the guards of the services accept is held against no node.
 func TestJudgeAsServicesDo(t *testing.T) {
 	evicts := []string{"maxmemory:1000", "maxmemory_policy:allkeys-lru", "evicted_keys:2"}
