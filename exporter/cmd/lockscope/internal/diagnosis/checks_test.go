@@ -338,6 +338,38 @@ func TestNodeOfASetNamedAlone(t *testing.T) {
 	}
 }
 
+// TestQuarantineOfAChange: it protects leases of the old nodes, so few nodes keep it, too, and no command ends it.
+func TestQuarantineOfAChange(t *testing.T) {
+	names := []string{"n1:6379", "n2:6379", "n3:6379"}
+	for _, nodes := range []int{1, 2, 3} {
+		ours := string(guard.NewFingerprint(names[:nodes], lock.DefaultMaxTTL))
+		for marker, left := range map[string]string{
+			"quarantine|" + ours + "|id1|0|change-x.1|60602|1000|1000": "41s",
+			"quarantine|" + ours + "|id1|0|change-x.1|60602|0|0":       "1m01s",
+			"quarantine|" + ours + "|before|0|change-x.1|600000|1|1":   "10m00s", // it begins anew
+		} {
+			f, p := sound(1), testPolicy()
+			f.Server.Uptime = time.Second
+			f.Marked, f.Marker, p.nodes, p.NodeNames = marker, stored.ReadMarker(marker, "id1", 0), nodes, names[:nodes]
+			r := checkMarker(f, p)
+			if r.Status != inspect.Warn || strings.Contains(r.Advice, "init") || !strings.HasPrefix(r.Advice, "wait") ||
+				r.Detail != "quarantine of a change: leases of the old configuration can be valid, so it does not vote for "+
+					"another "+left {
+				t.Errorf("%d nodes, %q: %+v", nodes, marker, r)
+			}
+			if r := checkUptime(f, p); strings.Contains(r.Detail, "votes") {
+				t.Errorf("%d nodes, %q: %+v", nodes, marker, r)
+			}
+		}
+	}
+	f, p := sound(1), testPolicy()
+	f.Marked = "quarantine|" + string(guard.NewFingerprint(names[:1], lock.DefaultMaxTTL)) + "|id1|0|change-x.1|60602|0|0"
+	p.nodes, p.NodeNames, p.Guard.WithoutGuard = 1, names[:1], true
+	if r := checkMarker(f, p); r.Status != inspect.Pass {
+		t.Errorf("without a guard: %+v", r)
+	}
+}
+
 // TestVouchedNodeVotes: a young node, whatever it keeps on disk.
 func TestVouchedNodeVotes(t *testing.T) {
 	f, p := sound(1), testPolicy()

@@ -22,11 +22,16 @@ import (
 func checkMarker(f Facts, p Policy) inspect.Result {
 	m := f.Marker
 	ours := m.Of(p.NodeNames, p.MaxTTL)
+	left, ofChange := f.LeftOfChange(p, p.now)
 	alone := f.refusesAlone(p)
 	switch {
 	case alone != nil:
 		text := strings.SplitN(alone.Error(), ": ", 3) // the sentinel, what is wrong, and the remedy
 		return inspect.Failed(text[1], text[2])
+	case ofChange:
+		return inspect.Warned("quarantine of a change: leases of the old configuration can be valid, so it does not vote "+
+			"for another "+inspect.Whole(RoundUp(left)),
+			"wait, and restart or empty no node meanwhile: no command ends this quarantine")
 	case !p.quarantined():
 		return inspect.Passed(
 			"not needed: fewer than three nodes, a Sentinel group or a Redis Cluster vote without one, unless " +
@@ -78,6 +83,20 @@ func (f Facts) refusesAlone(p Policy) error {
 	}
 	ours := guard.Config{Fingerprint: guard.NewFingerprint(p.NodeNames, p.MaxTTL)}
 	return (&guard.Guard{Config: ours}).OtherConfiguration(f.Marked)
+}
+
+// LeftOfChange is what remains of the quarantine that a change to these very nodes began; ok is false if there is none.
+// One or two nodes keep it, too, and a restart begins it anew.
+func (f Facts) LeftOfChange(p Policy, now time.Time) (left time.Duration, ok bool) {
+	m, _ := guard.ParseMarker(f.Marked)
+	if m.State != guard.Quarantined || m.Fingerprint != guard.NewFingerprint(p.NodeNames, p.MaxTTL) ||
+		!strings.HasPrefix(m.Identity, "change-") || p.Guard.WithoutGuard {
+		return 0, false
+	}
+	if f.Marker.State == stored.MarkerQuarantined {
+		return f.Marker.Left(p.MaxTTL, now), true
+	}
+	return max(m.Length, redlock.Quarantine(p.MaxTTL)), true
 }
 
 // incarnation is what a marker names of the server; "" if it reports no run_id.

@@ -129,8 +129,9 @@ func checkPersistence(f Facts, p Policy) inspect.Result {
 func checkUptime(f Facts, p Policy) inspect.Result {
 	left := QuarantineLeft(f.Server.Uptime, p.MaxTTL)
 	detail := fmt.Sprintf("started %v ago", f.Server.Uptime)
+	_, ofChange := f.LeftOfChange(p, p.now)
 	switch {
-	case p.quarantined():
+	case p.quarantined(), ofChange:
 		return inspect.Passed(detail)
 	case left == 0:
 		return inspect.Passed(fmt.Sprintf("%s: no earlier lock can still be valid (they live for at most %s)", detail,

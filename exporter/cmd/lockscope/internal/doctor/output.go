@@ -98,6 +98,8 @@ func doctorNodes(facts []diagnosis.Facts, p diagnosis.Policy) []doctorNode {
 		}
 		if f.Err != nil {
 			n.Error = f.Err.Error()
+		} else if left, ok := f.LeftOfChange(p, time.Now()); ok {
+			n.Quarantine = left.Seconds()
 		} else if len(facts) >= guard.EnforcedFrom && p.Single == "" {
 			n.Quarantine = diagnosis.QuarantineLeftBy(f.Marker, p.MaxTTL, time.Now()).Seconds()
 		} else if !n.Vouched {

@@ -15,6 +15,7 @@ import (
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/ui"
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver"
+	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
 	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/lock/redlock/stored"
@@ -92,6 +93,11 @@ func refused(nodes []servers.Node, before, after []sight, err error, names []str
 			r.refuse(i, reason.Error(),
 				"give the nodes, --node-names and --max-ttl of the services; to change those, "+
 					"run \"lockscope reconfigure\"")
+		case errors.Is(reason, redlock.ErrNotNew) && strings.Contains(reason.Error(), "a change of the configuration began"):
+			r.Nodes[i].Left = seconds(diagnosis.QuarantineLeftBy(after[i].marker, maxTTL, time.Now()))
+			r.refuse(i, "quarantine of a change: leases of the old configuration can be valid", fmt.Sprintf(
+				"wait: it votes by itself in %v, once every lock of the old configuration has expired",
+				inspect.Whole(diagnosis.RoundUp(time.Duration(r.Nodes[i].Left)))))
 		case errors.Is(reason, redlock.ErrNotNew):
 			r.refuse(i, whyNotNew(before[i], after[i], reason), whatNow(r.Nodes[i].Left, len(nodes))+orNew(names[i], reason))
 		default:
