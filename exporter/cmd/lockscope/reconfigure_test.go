@@ -62,6 +62,32 @@ func TestReconfigureCutOff(t *testing.T) {
 	}
 }
 
+// TestInitOnUnfinishedChange: it never ends by itself, so no start of a service may pass over it.
+func TestInitOnUnfinishedChange(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	for _, nodes := range []int{1, 3} {
+		set := cmdtest.Addrs(servers[:nodes]...)
+		to := guard.NewFingerprint(strings.Split(set, ","), lock.DefaultMaxTTL)
+		half := fmt.Sprintf("changing|%s|before|0|change-died.1|60602|0|0|5:60000:abc", string(to))
+		for _, marked := range []int{nodes, 1} { // the others are new
+			forget(t, servers...)
+			for _, s := range servers[:marked] {
+				cmdtest.Must(t, cmdtest.Admin(t, s).Set(t.Context(), guard.MarkerKey, half, 0).Err())
+			}
+			for _, flags := range [][]string{{"--if-new"}, {"--new", set}} {
+				out := command(t, append([]string{"init", "--redis", set}, flags...)...)
+				out.Want(t, ui.ExitError, "a change to this configuration is not finished: it does not vote",
+					`run the same "lockscope reconfigure" again to finish it, or swap --from and --redis to undo it`)
+				if strings.Contains(out.Out, "by itself") || strings.Contains(out.Out, "by themselves") {
+					t.Errorf("%d of %d nodes: %s", marked, nodes, out.Out)
+				}
+			}
+			out := command(t, "init", "--redis", set, "--if-new", "-o", "json")
+			out.Want(t, ui.ExitError, `"quarantine_left_seconds": 0`)
+		}
+	}
+}
+
 // forget deletes all keys on the servers, and resets their statistics.
 func forget(t *testing.T, servers ...*redisproc.Server) {
 	t.Helper()

@@ -117,10 +117,10 @@ func QuarantineLeft(uptime, maxTTL time.Duration) time.Duration {
 func RoundUp(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 // QuarantineLeftBy is what remains by the marker of a server that votes only with one. Where it has
-// none of its own, its quarantine begins only when a service asks for its vote.
+// none of its own, its quarantine begins only when a service asks for its vote. A change never ends by itself.
 func QuarantineLeftBy(m stored.Marker, maxTTL time.Duration, now time.Time) time.Duration {
 	switch m.State {
-	case stored.MarkerVoting:
+	case stored.MarkerVoting, stored.MarkerChanging:
 		return 0
 	case stored.MarkerQuarantined:
 		return m.Left(maxTTL, now)

@@ -29,8 +29,10 @@ type initResult struct {
 	Schema int    `json:"schema"`
 	Result Result `json:"status"`
 	// Used says that nothing but former use stood in the way.
-	Used  bool          `json:"-"`
-	Nodes []vouchedNode `json:"nodes"`
+	Used bool `json:"-"`
+	// Unfinished says that a node is in a change, which never ends by itself.
+	Unfinished bool          `json:"-"`
+	Nodes      []vouchedNode `json:"nodes"`
 }
 
 // vouchedNode is what came of one node.
@@ -73,12 +75,14 @@ func (r initResult) Left() time.Duration {
 func newInitResult(nodes []servers.Node, seen []sight, names []string, maxTTL time.Duration) initResult {
 	r := initResult{Schema: ui.SchemaVersion, Nodes: make([]vouchedNode, len(nodes))}
 	for i, s := range seen {
+		changing := s.marker.State == stored.MarkerChanging
+		r.Unfinished = r.Unfinished || changing
 		r.Nodes[i] = vouchedNode{Node: nodes[i].Name, Result: Untouched, Detail: "unchanged", Uptime: seconds(s.uptime)}
 		switch {
 		case s.marker.State == stored.MarkerVoting && s.marker.Of(names, maxTTL):
 			r.Nodes[i].Result, r.Nodes[i].Detail = Already,
 				"it votes, and has not restarted since somebody vouched for it or it waited"
-		case s.err == nil && s.asked && len(nodes) < guard.EnforcedFrom:
+		case s.err == nil && s.asked && len(nodes) < guard.EnforcedFrom && !changing:
 			r.Nodes[i].Left = seconds(diagnosis.QuarantineLeft(s.uptime, maxTTL))
 		case s.err == nil && s.asked:
 			r.Nodes[i].Left = seconds(diagnosis.QuarantineLeftBy(s.marker, maxTTL, time.Now()))
@@ -157,7 +161,7 @@ func initSummary(r initResult) string {
 	if done := r.Count(Vouched); done > 0 {
 		text = fmt.Sprintf("refused after init had vouched for %s, which does no harm", inspect.Count(done, "node"))
 	}
-	if left := r.Left(); n >= guard.EnforcedFrom && left > 0 {
+	if left := r.Left(); n >= guard.EnforcedFrom && left > 0 && !r.Unfinished {
 		return fmt.Sprintf("%s; the nodes that answered vote by themselves in %v at the latest", text,
 			inspect.Whole(diagnosis.RoundUp(left)))
 	}

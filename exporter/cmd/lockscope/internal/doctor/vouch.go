@@ -87,6 +87,10 @@ func refused(nodes []servers.Node, before, after []sight, err error, names []str
 		case r.Nodes[i].Result == Already && before[i].marker.State != stored.MarkerVoting:
 			r.Nodes[i].Result, r.Nodes[i].Detail = Vouched,
 				"vouched for before another node failed: it votes at once, until it restarts"
+		case after[i].marker.State == stored.MarkerChanging && after[i].marker.Of(names, maxTTL):
+			r.Used = false
+			r.refuse(i, "a change to this configuration is not finished: it does not vote",
+				`run the same "lockscope reconfigure" again to finish it, or swap --from and --redis to undo it`)
 		case reason == nil || r.Nodes[i].Result == Already:
 		case errors.Is(reason, redlock.ErrOtherConfiguration):
 			r.Used = false
