@@ -27,6 +27,7 @@ func (c *Change) Run(ctx context.Context) (away []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Length = max(c.Length, longest(nodes))
 	if c.hasMoved() {
 		return c.join(ctx, nodes)
 	}

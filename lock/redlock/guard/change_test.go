@@ -224,12 +224,43 @@ func TestAChangeThatWasCutOff(t *testing.T) {
 	}
 }
 
+// TestAChangeDoesNotShortenTheQuarantineOfAnEarlierOne: leases from before both may be valid for longer than either of its
+// own configurations allows. Of a node that has left its set long ago, nothing counts.
+func TestAChangeDoesNotShortenTheQuarantineOfAnEarlierOne(t *testing.T) {
+	for _, cut := range []int{0, 2, 5, 7} { // calls after which the first run of the second change dies; 0: never
+		c := newChangeSet(t)
+		first := c.grow()
+		first.Length = 10 * time.Minute
+		c.want(c.run(first), nil)
+		second := func() *Change { return c.change([]int{0, 1, 2, 3, 4}, theirs, []int{1, 2, 3}, third) }
+		if cut > 0 {
+			c.cut(second(), cut)
+			c.wait()
+		}
+		if err := c.run(second()); err != nil && !errors.Is(err, ErrAlreadyChanged) {
+			t.Errorf("after %d calls: %v", cut, err)
+		}
+		for i, s := range c.servers[1:4] {
+			if m, _ := ParseMarker(s.marker); m.State != Quarantined || m.Fingerprint != third || m.Length != 10*time.Minute {
+				t.Errorf("after %d calls, node %d has %q", cut, i+1, s.marker)
+			}
+			s.marker = votingMarker(third, s.runID, 0)
+		}
+		c.want(c.run(c.change([]int{1, 2, 3}, third, []int{0, 1, 2}, ours)), nil)
+		if m, _ := ParseMarker(c.servers[0].marker); m.Fingerprint != ours || m.Length != time.Minute {
+			t.Errorf("once that is over, a node that had left has %q", c.servers[0].marker)
+		}
+	}
+}
+
 // cutOff is a change from three nodes to five that dies after this many calls.
-func (c *changeSet) cutOff(calls int) {
-	change := c.grow()
+func (c *changeSet) cutOff(calls int) { c.cut(c.grow(), calls) }
+
+// cut runs a change that dies after this many calls.
+func (c *changeSet) cut(change *Change, calls int) {
 	var left atomic.Int64
 	left.Store(int64(calls))
-	for _, m := range change.To {
+	for _, m := range change.nodes() {
 		m.Conn = &dyingConn{MemberConn: m.Conn, left: &left}
 	}
 	_, _ = change.Run(c.t.Context())

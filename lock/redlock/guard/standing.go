@@ -66,6 +66,17 @@ func (c *Change) replaces(m *Member) error {
 		ErrStale, is, c.Old, c.New)
 }
 
+// longest returns the length of the longest quarantine that a node is in, or that a change is about to begin: leases from
+// before an earlier change may be valid for so long.
+func longest(nodes Members) (length time.Duration) {
+	for _, m := range nodes {
+		if read, ok := ParseMarker(m.marker); ok && !read.hasLeft() {
+			length = max(length, read.Length)
+		}
+	}
+	return length
+}
+
 // hasMoved reports whether a quorum of the new set has the new configuration, and no old quorum is left.
 func (c *Change) hasMoved() bool {
 	gone := func(m *Member) bool {
