@@ -105,8 +105,7 @@ func (w *World) locker(registry *prometheus.Registry, instance string, opts ...l
 }
 
 // measure takes ownership of the engine.
-func (w *World) measure(registry *prometheus.Registry, l *engine.Engine, opts ...instrument.Option) (lock.Locker,
-	error) {
+func (w *World) measure(registry *prometheus.Registry, l *engine.Engine, opts ...instrument.Option) (*instrument.Locker, error) {
 	w.ends = append(w.ends, l.Close)
 	if w.cfg.Native {
 		opts = append(opts, instrument.WithNativeHistograms())

@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/lockscope/lockscope/instrument"
 	"github.com/lockscope/lockscope/lock"
+	"github.com/lockscope/lockscope/lock/outage"
 	"github.com/lockscope/lockscope/lock/redlock"
 )
 
@@ -48,7 +50,9 @@ type trials struct {
 	unreachable atomic.Bool
 	locker      lock.Locker
 	hasty       lock.Locker // it polls instead of waiting for a wake-up
+	cut         *service    // one that cannot reach three
 	remote      lock.Locker
+	stalled     lock.Locker // of cut
 	slowed      *redis.Client
 }
 
@@ -91,20 +95,22 @@ func (w *World) startTrials(ctx context.Context) error {
 		t.repeat(t.remote, "letter", regularly)); err != nil {
 		return err
 	}
-	_, err = w.startService(cut, t.repeat(stalled, "parcel", regularly))
+	t.stalled = stalled
+	t.cut, err = w.startService(cut, t.repeat(stalled, "parcel", regularly),
+		t.repeat(outage.Wrap(stalled, stalled.Unprotected), "manifest", regularly, lock.NoWait()))
 	w.trials = t
 	return err
 }
 
 // remote returns a locker of a process that can reach only so many nodes until Recover.
-func (w *World) remote(registry *prometheus.Registry, t *trials, reached int) (lock.Locker, error) {
+func (w *World) remote(registry *prometheus.Registry, t *trials, reached int) (*instrument.Locker, error) {
 	var dialer net.Dialer
 	var clients []redis.UniversalClient
 	for i, n := range w.nodes {
 		c := redis.NewClient(&redis.Options{Addr: n.addr,
 			Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
 				if i >= reached && t.unreachable.Load() {
-					return nil, errors.New("no route from here")
+					return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.EHOSTUNREACH}
 				}
 				return dialer.DialContext(ctx, network, addr)
 			}})
@@ -129,6 +135,7 @@ func (w *World) Recover(ctx context.Context) error {
 	}
 	t.instead(loops...)
 	t.far.instead(t.repeat(t.remote, counted, regularly))
+	t.cut.instead(t.repeat(t.stalled, "parcel", regularly)) // one name, and one slot
 	for _, recover := range w.recovers {
 		recover()
 	}
