@@ -70,8 +70,8 @@ func (w *World) startTrials(ctx context.Context) error {
 	t.locker, errs[0] = w.locker(near, "trials-1")
 	t.hasty, errs[1] = w.locker(near, "trials-2", lock.WithPollInterval(often))
 	t.unreachable.Store(true)
-	t.remote, errs[2] = w.remote(far, t, 3)
-	stalled, err := w.remote(cut, t, 2)
+	t.remote, errs[2] = w.remote(far, t, 3, 1)
+	stalled, err := w.remote(cut, t, 2, 2)
 	errs[3] = err
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
@@ -102,8 +102,8 @@ func (w *World) startTrials(ctx context.Context) error {
 	return err
 }
 
-// remote returns a locker of a process that can reach only so many nodes until Recover.
-func (w *World) remote(registry *prometheus.Registry, t *trials, reached int) (*instrument.Locker, error) {
+// remote returns a locker of a process that can reach only so many nodes until Recover, and has labels for so many names.
+func (w *World) remote(registry *prometheus.Registry, t *trials, reached, names int) (*instrument.Locker, error) {
 	var dialer net.Dialer
 	var clients []redis.UniversalClient
 	for i, n := range w.nodes {
@@ -121,7 +121,7 @@ func (w *World) remote(registry *prometheus.Registry, t *trials, reached int) (*
 	if err != nil {
 		return nil, err
 	}
-	return w.measure(registry, l, instrument.WithMaxResources(1))
+	return w.measure(registry, l, instrument.WithMaxResources(names))
 }
 
 // Recover ends every fault but a freeze: it deletes leftovers, and all work succeeds again.
@@ -135,7 +135,7 @@ func (w *World) Recover(ctx context.Context) error {
 	}
 	t.instead(loops...)
 	t.far.instead(t.repeat(t.remote, counted, regularly))
-	t.cut.instead(t.repeat(t.stalled, "parcel", regularly)) // one name, and one slot
+	t.cut.instead(t.repeat(t.stalled, "parcel", regularly), t.repeat(t.stalled, "manifest", regularly))
 	for _, recover := range w.recovers {
 		recover()
 	}
