@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"slices"
 	"time"
 
@@ -86,27 +85,6 @@ func (a *audience) announceSilence(ctx context.Context, became, ended []silence.
 	if more := len(ended) - maxLogged; more > 0 {
 		a.logger.InfoContext(ctx, "silent lock seen again: more are not logged", slog.Int("more", more))
 	}
-}
-
-// goOn continues the silence watch of the replaced Scanner if both see the same locks. Only the watch is kept of that
-// Scanner, or each would keep all those before it.
-func (s *Scanner) goOn() {
-	old := s.cfg.replaced
-	if s.cfg.replaced = nil; old != nil && reflect.DeepEqual(old.sees(), s.sees()) {
-		s.settings.Silence = old.settings.Silence
-	}
-}
-
-// sees returns what decides which locks the silence watch sees.
-func (s *Scanner) sees() []any {
-	all := []any{s.cfg.scope.Patterns, s.cfg.rules.Exclusions}
-	for _, src := range s.sources {
-		all = append(all, src.Name, src.DB)
-	}
-	if s.system != nil {
-		all = append(all, s.system.name, s.system.address, s.system.rules)
-	}
-	return all
 }
 
 // silentLocks is what a report lists of silent locks.

@@ -115,7 +115,7 @@ func TestNodesOfEnginesOfOneName(t *testing.T) {
 	})
 }
 
-// TestRestartsOfNodesOfEnginesOfOneName are told of the nodes that vote, in their sets.
+// TestRestartsOfNodesOfEnginesOfOneName: each set shows the restarts of its own nodes.
 func TestRestartsOfNodesOfEnginesOfOneName(t *testing.T) {
 	board := newBoard(t)
 	for _, server := range locktest.Servers(t, 2) {

@@ -24,7 +24,7 @@ const (
 // renewed until lead returns, so that an orderly shutdown never has two leaders, and then given up.
 //
 //   - lead returns while the term is valid: Run resigns, and returns lead's error joined with that of the resignation.
-//   - lead calls [Term.Resign]: Run returns lead's error alone, with [Once], too.
+//   - lead calls [Term.Resign]: Run returns lead's error alone, also with [Once].
 //   - The term is lost: Run waits for lead to return and campaigns again, behind the candidates that already wait.
 //     With [Once] it returns the cause, such as lock.ErrLost, joined with lead's error.
 //   - ctx ends: Run waits for lead, resigns, and returns the cause of ctx's end joined with what lead and the

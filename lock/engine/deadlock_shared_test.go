@@ -72,7 +72,7 @@ func TestAWriterWaitsForEachReader(t *testing.T) {
 }
 
 // TestACycleBehindTheFirst: a writer closes two cycles at once. The first one ends, before it counts or because its own call
-// fails, or it stays because none of its calls asked to fail. The second one is broken then, too.
+// fails, or it stays because none of its calls asked to fail. Then the second one is also broken.
 func TestACycleBehindTheFirst(t *testing.T) {
 	fails := lock.FailOnDeadlock()
 	for name, c := range map[string]struct {

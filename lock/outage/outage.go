@@ -71,7 +71,7 @@ func (l *locker) Acquire(ctx context.Context, resource string, opts ...lock.Acqu
 }
 
 // unreachable returns why err is no quorum if all nodes that have failed could not be reached, or did not answer, and the
-// call failed for no other reason: a wait that Close or a deadlock ends has the error of its last attempt, too.
+// call failed for no other reason: a wait that Close or a deadlock ends also has the error of its last attempt.
 func unreachable(err error) *lock.QuorumError {
 	reason := lock.ReasonOf(err)
 	quorum, ok := errors.AsType[*lock.QuorumError](err)

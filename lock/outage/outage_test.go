@@ -121,7 +121,7 @@ func TestNeverWhileANodeSaysThatItIsHeld(t *testing.T) {
 	}
 }
 
-// TestAFairCallAsksTheGateFirst: the gate that hangs is one node, and no outage until the others hang, too.
+// TestAFairCallAsksTheGateFirst: a gate that hangs is one node. It is an outage only if the others also hang.
 func TestAFairCallAsksTheGateFirst(t *testing.T) {
 	inService(t, func(s *service) {
 		held, err := s.process().Acquire(s.t.Context(), "job")

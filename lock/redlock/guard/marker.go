@@ -183,3 +183,9 @@ func otherConfiguration(theirs Marker, ours Fingerprint) error {
 
 // millis rounds up, so that no quarantine ends early.
 func millis(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
+
+// OfChange reports whether a change of the configuration began this quarantine. It keeps the vote of a node that forgot
+// nothing: leases of the old nodes can be valid. See marker.lua.
+func (m Marker) OfChange() bool {
+	return m.State == Quarantined && strings.HasPrefix(m.Identity, changeNonce)
+}

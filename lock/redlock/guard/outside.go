@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/lockscope/lockscope/lock/redlock/redisinfo"
@@ -69,10 +68,10 @@ func Judge(set []Account, services Config, now time.Time) []Standing {
 	return all
 }
 
-// isOfChange reports whether a change to a set of n nodes began the quarantine of this one: see marker.lua.
+// isOfChange reports whether a change to a set of n nodes began the quarantine of this one.
 func (a Account) isOfChange(n int) bool {
 	m, _ := ParseMarker(a.Marker)
-	return m.State == Quarantined && m.Fingerprint.nodes() == n && strings.HasPrefix(m.Identity, changeNonce)
+	return m.OfChange() && m.Fingerprint.nodes() == n
 }
 
 // unfit is why a server may not vote whatever it remembers. One that reports no run_id has its identity in its marker,

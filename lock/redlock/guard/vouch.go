@@ -92,9 +92,9 @@ func (v *Vouch) mayBeNew(m *Member, others bool) error {
 	return nil
 }
 
-// errOfChange is the error of a node in the quarantine of a change. The leases that the old nodes granted can be valid,
+// ErrOfChange is the error of a node in the quarantine of a change. The leases that the old nodes granted can be valid,
 // whatever this node remembers.
-var errOfChange = fmt.Errorf("%w: a change of the configuration began its quarantine: leases of the old nodes can be "+
+var ErrOfChange = fmt.Errorf("%w: a change of the configuration began its quarantine: leases of the old nodes can be "+
 	"valid until it ends: wait", ErrNotNew)
 
 // ofChange returns why no vouch counts where a change to the configuration left this marker; nil if none did.
@@ -105,7 +105,7 @@ func ofChange(marker string, f Fingerprint) error {
 	case m.State == Changing:
 		return fmt.Errorf("%w: a change of the configuration is not finished: finish or undo it first", ErrNotNew)
 	}
-	return errOfChange
+	return ErrOfChange
 }
 
 // mark is the first round.
@@ -191,7 +191,7 @@ func (v *VouchRestarted) Run(ctx context.Context) error {
 	case err == nil && m.memory != v.RunID:
 		err = fmt.Errorf("%w: its run_id is %s now: it restarted again, or evicted keys", ErrNotNew, m.memory)
 	case err == nil && strings.HasPrefix(v.Identity, changeNonce):
-		err = errOfChange
+		err = ErrOfChange
 	}
 	if err == nil {
 		voting := votingMarker(v.Fingerprint, m.memory, m.DB)

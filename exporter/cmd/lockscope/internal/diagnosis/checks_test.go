@@ -338,7 +338,7 @@ func TestNodeOfASetNamedAlone(t *testing.T) {
 	}
 }
 
-// TestQuarantineOfAChange: it protects leases of the old nodes, so few nodes keep it, too, and no command ends it.
+// TestQuarantineOfAChange: it protects leases of the old nodes, so even one or two nodes keep it, and no command ends it.
 func TestQuarantineOfAChange(t *testing.T) {
 	names := []string{"n1:6379", "n2:6379", "n3:6379"}
 	for _, nodes := range []int{1, 2, 3} {

@@ -86,11 +86,10 @@ func (f Facts) refusesAlone(p Policy) error {
 }
 
 // LeftOfChange is what remains of the quarantine that a change to these very nodes began; ok is false if there is none.
-// One or two nodes keep it, too, and a restart begins it anew.
+// Even one or two nodes keep it, and a restart begins it anew.
 func (f Facts) LeftOfChange(p Policy, now time.Time) (left time.Duration, ok bool) {
 	m, _ := guard.ParseMarker(f.Marked)
-	if m.State != guard.Quarantined || m.Fingerprint != guard.NewFingerprint(p.NodeNames, p.MaxTTL) ||
-		!strings.HasPrefix(m.Identity, "change-") || p.Guard.WithoutGuard {
+	if !m.OfChange() || m.Fingerprint != guard.NewFingerprint(p.NodeNames, p.MaxTTL) || p.Guard.WithoutGuard {
 		return 0, false
 	}
 	if f.Marker.State == stored.MarkerQuarantined {
@@ -143,7 +142,7 @@ func markerText(ctx context.Context, c *redis.Client) (string, error) {
 }
 
 // Standings says which of the nodes may vote. A nil client is of a node that is not to be asked.
-func Standings(ctx context.Context, clients []*redis.Client, services guard.Config) []guard.Standing {
+func Standings(ctx context.Context, clients []*redis.Client) []guard.Standing {
 	accounts := make([]guard.Account, len(clients))
 	var asking sync.WaitGroup
 	for i, c := range clients {
@@ -152,7 +151,7 @@ func Standings(ctx context.Context, clients []*redis.Client, services guard.Conf
 		}
 	}
 	asking.Wait()
-	return guard.Judge(accounts, services, time.Now())
+	return guard.Judge(accounts, guard.Config{}, time.Now())
 }
 
 // AccountOf asks a server what decides whether it may vote. Without marker it does not ask for that: a server of a

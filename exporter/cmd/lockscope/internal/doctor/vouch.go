@@ -97,7 +97,7 @@ func refused(nodes []servers.Node, before, after []sight, err error, names []str
 			r.refuse(i, reason.Error(),
 				"give the nodes, --node-names and --max-ttl of the services; to change those, "+
 					"run \"lockscope reconfigure\"")
-		case errors.Is(reason, redlock.ErrNotNew) && strings.Contains(reason.Error(), "a change of the configuration began"):
+		case errors.Is(reason, guard.ErrOfChange):
 			r.Nodes[i].Left = seconds(diagnosis.QuarantineLeftBy(after[i].marker, maxTTL, time.Now()))
 			r.refuse(i, "quarantine of a change: leases of the old configuration can be valid", fmt.Sprintf(
 				"wait: it votes by itself in %v, once every lock of the old configuration has expired",

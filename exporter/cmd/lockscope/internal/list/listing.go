@@ -11,7 +11,6 @@ import (
 
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/diagnosis"
 	"github.com/lockscope/lockscope/exporter/cmd/lockscope/internal/servers"
-	"github.com/lockscope/lockscope/lock/redlock/guard"
 	"github.com/lockscope/lockscope/scanner/listing"
 )
 
@@ -166,7 +165,7 @@ func forgetful(ctx context.Context, nodes []servers.Node, failed map[string]bool
 			clients[i] = n.Client.(*redis.Client)
 		}
 	}
-	for i, s := range diagnosis.Standings(ctx, clients, guard.Config{}) {
+	for i, s := range diagnosis.Standings(ctx, clients) {
 		if s.Quarantined {
 			names = append(names, nodes[i].Name)
 		}
