@@ -11,7 +11,7 @@ type Reason string
 // The closed set of values [ReasonOf] returns.
 const (
 	ReasonNone     Reason = ""          // no error
-	ReasonInvalid  Reason = "invalid"   // bad input; nothing was sent
+	ReasonInvalid  Reason = "invalid"   // bad input, or a driver cannot do it; nothing was sent
 	ReasonClosed   Reason = "closed"    // the engine was closed
 	ReasonCanceled Reason = "canceled"  // the caller's context was cancelled
 	ReasonTimeout  Reason = "timeout"   // a deadline passed, or the wait budget was spent
@@ -44,6 +44,7 @@ var reasons = [...]struct {
 	{ErrTooLate, ReasonNoQuorum},
 	{context.Canceled, ReasonCanceled},
 	{context.DeadlineExceeded, ReasonTimeout},
+	{errors.ErrUnsupported, ReasonInvalid}, // last: it also matches errors of the network, which have a reason above
 }
 
 // ReasonOf maps an error of this package to a closed set of short words, fit for a metric

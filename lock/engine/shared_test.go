@@ -36,8 +36,8 @@ func TestReadersNeedADriverThatKnowsThem(t *testing.T) {
 	}
 	for _, kind := range []lock.Kind{lock.KindRead, lock.KindWrite} {
 		_, err := e.Acquire(t.Context(), "prices", locktest.AsConstruct(kind, 0), lock.NoWait())
-		if !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("%s: %v", kind, err)
+		if !errors.Is(err, errors.ErrUnsupported) || lock.ReasonOf(err) != lock.ReasonInvalid {
+			t.Errorf("%s: %v (%s)", kind, err, lock.ReasonOf(err))
 		}
 	}
 }

@@ -112,7 +112,7 @@ func refusal(ctx context.Context, err error) error {
 		return status.FromContextError(ctx.Err()).Err()
 	case ok:
 		return retry(codes.Aborted, "another call for this resource is being served", held.Remaining)
-	case lock.ReasonOf(err) == lock.ReasonInvalid, errors.Is(err, errors.ErrUnsupported):
+	case lock.ReasonOf(err) == lock.ReasonInvalid:
 		return status.Error(codes.InvalidArgument, "this resource cannot be locked")
 	default:
 		return retry(codes.Unavailable, "the lock of this resource cannot be had at the moment", time.Second)

@@ -65,7 +65,7 @@ func refuse(w http.ResponseWriter, err error) {
 	case ok:
 		w.Header().Set("Retry-After", seconds(held.Remaining))
 		http.Error(w, "another request for this resource is being served", http.StatusConflict)
-	case lock.ReasonOf(err) == lock.ReasonInvalid, errors.Is(err, errors.ErrUnsupported):
+	case lock.ReasonOf(err) == lock.ReasonInvalid:
 		http.Error(w, "this resource cannot be locked", http.StatusBadRequest)
 	default:
 		w.Header().Set("Retry-After", "1")

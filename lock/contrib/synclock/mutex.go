@@ -54,9 +54,6 @@ func (m *Mutex) Lock() {
 		if err == nil {
 			return
 		}
-		if errors.Is(err, errors.ErrUnsupported) { // the driver refuses the options
-			m.giveUp(err)
-		}
 		switch lock.ReasonOf(err) {
 		case lock.ReasonInvalid, lock.ReasonClosed, lock.ReasonDeadlock:
 			m.giveUp(err)
