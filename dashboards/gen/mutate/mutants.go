@@ -65,7 +65,7 @@ func change(r rulefmt.Rule) ([]mutant, error) {
 	all := waits(r)
 	alike := make(map[string]int)
 	parser.Inspect(tree, func(node parser.Node, path []parser.Node) error {
-		if slices.ContainsFunc(path, native) {
+		if unseen(node) || slices.ContainsFunc(path, unseen) {
 			return nil
 		}
 		for _, e := range edits(node) {
@@ -82,11 +82,36 @@ func change(r rulefmt.Rule) ([]mutant, error) {
 	return all, nil
 }
 
-// native reports whether a call reads a native histogram. The promtool of Prometheus 2.42 has no input for those: a test
-// of dashboards/proof has.
-func native(n parser.Node) bool {
-	c, ok := n.(*parser.Call)
-	return ok && slices.Contains([]string{"histogram_count", "histogram_sum", "histogram_fraction"}, c.Func.Name)
+// unseen reports whether an expression has no value without a native histogram. The promtool of Prometheus 2.42 has no
+// input for those: a test of dashboards/proof has.
+func unseen(n parser.Node) bool {
+	switch n := n.(type) {
+	case *parser.Call:
+		return slices.Contains([]string{"histogram_count", "histogram_sum", "histogram_fraction"}, n.Func.Name) ||
+			slices.ContainsFunc(n.Args, func(e parser.Expr) bool { return unseen(e) }) ||
+			n.Func.Name == "histogram_quantile" && !ofBuckets(n.Args[1])
+	case *parser.BinaryExpr:
+		switch n.Op {
+		case parser.LOR:
+			return unseen(n.LHS) && unseen(n.RHS)
+		case parser.LAND, parser.LUNLESS:
+			return unseen(n.LHS)
+		}
+		return unseen(n.LHS) || unseen(n.RHS)
+	case *parser.AggregateExpr:
+		return unseen(n.Expr)
+	case *parser.SubqueryExpr:
+		return unseen(n.Expr)
+	case *parser.ParenExpr:
+		return unseen(n.Expr)
+	}
+	return false
+}
+
+// ofBuckets reports whether a quantile is that of a classic histogram, whose buckets differ in le.
+func ofBuckets(n parser.Node) bool {
+	sum, ok := n.(*parser.AggregateExpr)
+	return !ok || slices.Contains(sum.Grouping, "le")
 }
 
 // numbered tells a text from those before it that read the same.
