@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -251,4 +252,40 @@ func (g *Group) suffix() string {
 		}
 		return '_'
 	}, name)
+}
+
+// With is the flags, and where they were not given what the file has.
+func (s SweepFlags) With(file *File, set *pflag.FlagSet) SweepFlags {
+	open := func(flag string) bool { return !set.Changed(flag) }
+	setDuration := func(to *time.Duration, flag string, from Duration) {
+		if open(flag) && from != 0 {
+			*to = time.Duration(from)
+		}
+	}
+	t := file.Throttle
+	setDuration(&s.maxTTL, "max-ttl", file.MaxTTL)
+	setDuration(&s.maxHold, "max-hold", file.MaxHold)
+	setDuration(&s.maxTerm, "max-term", file.MaxTerm)
+	setDuration(&s.Deadline, "deadline", t.Deadline)
+	if t.Pause != nil && open("pause") {
+		s.pause = ui.Optional{Value: time.Duration(*t.Pause), Given: true}
+	}
+	if t.ConfirmAfter != nil && open("confirm-after") {
+		s.confirmAfter = time.Duration(*t.ConfirmAfter)
+	}
+	if t.MaxValues != nil && open("max-values") {
+		s.maxValues = *t.MaxValues
+	}
+	if open("page-size") {
+		s.pageSize = cmp.Or(t.PageSize, s.pageSize)
+	}
+	if open("max-findings") {
+		s.maxFindings = cmp.Or(t.MaxFindings, s.maxFindings)
+	}
+	if open("checks") && len(file.Checks) > 0 {
+		s.checks = ui.NewList("class")
+		_ = s.checks.Set(strings.Join(file.Checks, ",")) // which makes it given; it takes anything
+	}
+	s.allowEmpty = s.allowEmpty || file.AllowEmpty
+	return s
 }
