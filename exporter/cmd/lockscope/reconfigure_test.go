@@ -62,6 +62,16 @@ func TestReconfigureCutOff(t *testing.T) {
 	}
 }
 
+// TestReconfigureOfOneThatWasAway: the others go on voting, so nobody waits.
+func TestReconfigureOfOneThatWasAway(t *testing.T) {
+	servers := locktest.Servers(t, 3)
+	three := cmdtest.Addrs(servers...)
+	command(t, "init", "--redis", three).Want(t, ui.ExitClean)
+	cmdtest.Must(t, cmdtest.Admin(t, servers[1]).Del(t.Context(), guard.MarkerKey).Err())
+	command(t, "reconfigure", "--redis", three).Want(t, ui.ExitClean,
+		"changed: the nodes that joined are in quarantine, and the others go on voting")
+}
+
 // TestInitOnUnfinishedChange: it never ends by itself, so no start of a service may pass over it.
 func TestInitOnUnfinishedChange(t *testing.T) {
 	servers := locktest.Servers(t, 3)

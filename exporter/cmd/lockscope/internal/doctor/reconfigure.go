@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +17,7 @@ import (
 	"github.com/lockscope/lockscope/lock"
 	"github.com/lockscope/lockscope/lock/driver/inspect"
 	"github.com/lockscope/lockscope/lock/redlock"
+	"github.com/lockscope/lockscope/lock/redlock/guard"
 )
 
 const reconfigureHelp = `Change the members of a set of three nodes or more, or the longest TTL of its locks.
@@ -122,7 +125,7 @@ func (f *reconfigureFlags) run(ctx context.Context, a *ui.App) error {
 	if err != nil && !unchanged {
 		return err
 	}
-	if err := f.write(a, away, unchanged); err != nil || len(away) == 0 {
+	if err := f.write(a, away, unchanged, f.left(ctx, nodes)); err != nil || len(away) == 0 {
 		return err
 	}
 	return &ui.StatusError{Status: ui.ExitFindings}
@@ -139,13 +142,42 @@ func (f *reconfigureFlags) configuration(nodes []servers.Node, names servers.Nam
 	return redlock.Configuration{Nodes: servers.Clients(nodes), Options: options}, nil
 }
 
-func (f *reconfigureFlags) write(a *ui.App, away []string, unchanged bool) error {
-	status, silent := "changed", redlock.Quarantine(max(f.maxTTL, f.fromMaxTTL))
-	text := fmt.Sprintf("changed: nobody can take a lock for %v, counted from a service's first request\n",
-		inspect.Whole(diagnosis.RoundUp(silent)))
+// left is how long the changes keep a quorum of these nodes from voting, as their markers say. That can be longer than
+// the TTLs of this change allow: leases from before an earlier one may be valid.
+func (f *reconfigureFlags) left(ctx context.Context, nodes []servers.Node) time.Duration {
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	left := make([]time.Duration, len(nodes))
+	var asking sync.WaitGroup
+	for i, n := range nodes {
+		asking.Go(func() {
+			text, err := n.Client.Get(ctx, guard.MarkerKey).Result()
+			switch m, _ := guard.ParseMarker(text); {
+			case err != nil:
+				left[i] = redlock.Quarantine(max(f.maxTTL, f.fromMaxTTL))
+			case m.OfChange():
+				left[i] = m.Left(0, time.Now())
+			}
+		})
+	}
+	asking.Wait()
+	slices.Sort(left)
+	return left[len(left)/2]
+}
+
+func (f *reconfigureFlags) write(a *ui.App, away []string, unchanged bool, silent time.Duration) error {
+	status, text := "changed", "changed: "
 	if unchanged {
-		status, silent = "unchanged", 0
+		status, text = "unchanged", "unchanged: the nodes already have this configuration; "
+	}
+	switch {
+	case silent > 0:
+		text += fmt.Sprintf("nobody can take a lock for %v, counted from a service's first request\n",
+			inspect.Whole(diagnosis.RoundUp(silent)))
+	case unchanged:
 		text = "unchanged: the nodes already have this configuration\n"
+	default:
+		text += "the nodes that joined are in quarantine, and the others go on voting\n"
 	}
 	if f.output == ui.JSON {
 		return ui.WriteJSON(a.Out, reconfigureReport{ui.SchemaVersion, status, append([]string{}, away...),
