@@ -97,7 +97,7 @@ func (c *Change) begin(ctx context.Context, nodes Members) (away []string, err e
 	})
 	if err != nil {
 		return nil, fmt.Errorf("not finished: run it again to finish it, or with the old and the new configuration "+
-			"exchanged to undo it: %w", err)
+			"exchanged to undo it: %w", errors.Join(err, c.lost(ctx, nodes)))
 	}
 	return c.notThere(), nil
 }
@@ -142,12 +142,18 @@ func (c *Change) mark(ctx context.Context, nodes Members) error {
 
 func (c *Change) markOne(ctx context.Context, m *Member) error {
 	for range markTries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		read := m.marker
 		code, marker, err := m.Conn.Mark(ctx, Mark{
 			State: Changing, Fingerprint: c.New, RunID: m.memory, DB: m.DB, Nonce: c.nonce, Length: c.Length,
 			Read: read, From: c.Old,
 		})
 		if err != nil {
+			if !isRefusal(err) && !isNotNow(err) {
+				m.lost = errLost
+			}
 			return err
 		}
 		m.marker = marker
@@ -192,8 +198,15 @@ func (c *Change) isMine(m *Member) bool {
 	return ok && read.State == Changing && strings.HasPrefix(read.Identity, c.nonce+".")
 }
 
+// errLost is the error of a node whose mark may have been made, or be made by a late message.
+var errLost = errors.New("it may be marked: its answer was lost")
+
+func (c *Change) lost(ctx context.Context, nodes Members) error {
+	return nodes.each(ctx, c.Wrap, func(_ context.Context, m *Member) error { return m.lost })
+}
+
 // takeBack undoes the first round on nodes whose mark is unchanged, and adds the nodes that it could
-// not reach to the error.
+// not reach to the error, with those that may be marked.
 func (c *Change) takeBack(ctx context.Context, nodes Members, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
 	defer cancel()
@@ -202,9 +215,9 @@ func (c *Change) takeBack(ctx context.Context, nodes Members, why error) error {
 		_, err := m.Conn.Replace(ctx, m.prefix(), m.before)
 		return err
 	})
-	if left != nil {
-		return fmt.Errorf("%w; some nodes do not vote: run it again, or undo it with the old and the new "+
-			"configuration exchanged: %w", why, left)
+	if left = errors.Join(left, c.lost(ctx, nodes)); left != nil {
+		return fmt.Errorf("%w; some nodes may not vote: run it again to finish it, or with the old and the new "+
+			"configuration exchanged to undo it: %w", why, left)
 	}
 	return why
 }

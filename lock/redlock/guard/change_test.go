@@ -1,8 +1,10 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -286,6 +288,62 @@ func (d *dyingConn) Replace(ctx context.Context, prefix, marker string) (bool, e
 		return false, errDown
 	}
 	return d.MemberConn.Replace(ctx, prefix, marker)
+}
+
+// TestAChangeThatFailsNamesWhoMayBeMarked: a node that took the mark whose answer was lost never votes by itself.
+func TestAChangeThatFailsNamesWhoMayBeMarked(t *testing.T) {
+	for name, x := range map[string]struct {
+		at           int // a node; 3 joins, so the change needs its answer
+		sent         bool
+		answer       error
+		second, ends bool // the second round fails, the caller has given up
+		named        bool
+	}{
+		"the answer was lost":          {at: 3, sent: true, answer: io.EOF, named: true},
+		"the second round fails, too":  {at: 0, sent: true, answer: io.EOF, second: true, named: true},
+		"the message was lost":         {at: 3, answer: io.EOF, named: true}, // who sent it cannot know
+		"it refused":                   {at: 3, answer: replyError("NOPERM")},
+		"it was busy":                  {at: 3, answer: replyError("BUSY")},
+		"the caller gave up before":    {at: 3, sent: true, ends: true},
+		"the second round fails alone": {at: 3, sent: true, second: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newChangeSet(t)
+			ctx, end := context.WithCancel(t.Context())
+			if x.ends {
+				end()
+			}
+			defer end()
+			if x.second {
+				c.servers[4].afterMark = func(s *actServer) { s.cuts = 1 }
+			}
+			change := c.grow()
+			m := change.nodes()[x.at]
+			m.Conn = &lossyConn{m.Conn, x.sent, x.answer}
+			_, err := change.Run(ctx)
+			if err == nil {
+				t.Fatal("it did not fail")
+			}
+			text := m.Name + ": it may be marked: its answer was lost"
+			if strings.Contains(err.Error(), text) != x.named || x.named && !strings.Contains(err.Error(), "to undo it") {
+				t.Errorf("%v, want %q: %t", err, text, x.named)
+			}
+		})
+	}
+}
+
+// lossyConn is a connection whose marks are answered with an error.
+type lossyConn struct {
+	MemberConn
+	sent   bool // they take effect
+	answer error
+}
+
+func (l *lossyConn) Mark(ctx context.Context, m Mark) (code int, marker string, err error) {
+	if l.sent {
+		code, marker, err = l.MemberConn.Mark(ctx, m)
+	}
+	return code, marker, cmp.Or(l.answer, err)
 }
 
 // TestAChangeUnderWay is not taken over for a while.
