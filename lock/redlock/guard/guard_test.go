@@ -209,6 +209,9 @@ func TestWhatElseKeepsANodeSilent(t *testing.T) {
 	}{
 		"another configuration": {Answer{Code: AnswerOther, Marker: votingMarker(theirs, "a", 0)},
 			ErrOtherConfiguration, []string{"5 nodes", "3 nodes", "reconfigure"}},
+		"a change that removed it": {Answer{Code: AnswerOther,
+			Marker: "changing|" + string(theirs) + "|a|0|left-change-1|1|0|0|" + string(ours)},
+			ErrOtherConfiguration, []string{"it left its set by a change to 5 nodes", "name the nodes of that"}},
 		"an unfinished change": {Answer{Code: AnswerChanging, Marker: "changing"}, driver.ErrQuarantined,
 			[]string{"not finished", "reconfigure"}},
 	} {

@@ -54,8 +54,8 @@ const (
 	newNonce = "new-"
 )
 
-// hasLeft reports whether a change has removed the node from the set.
-func (m Marker) hasLeft() bool {
+// HasLeft reports whether a change has removed the node from its set. It votes for none until another change adds it.
+func (m Marker) HasLeft() bool {
 	return m.State == Changing && strings.HasPrefix(m.Identity, leftNonce)
 }
 
@@ -161,7 +161,15 @@ var errUnfinished = fmt.Errorf("%w: a change to this configuration is not finish
 	`"lockscope reconfigure" or redlock.Reconfigure again to finish it, or with the old and the new `+
 	"configuration swapped to undo it", driver.ErrQuarantined)
 
+// whyLeft is the error of a node that a change has removed from its set.
+func (m Marker) whyLeft() error {
+	return fmt.Errorf("it left its set by a change to %v: name the nodes of that configuration", m.Fingerprint)
+}
+
 func otherConfiguration(theirs Marker, ours Fingerprint) error {
+	if theirs.HasLeft() {
+		return fmt.Errorf("%w: %w", ErrOtherConfiguration, theirs.whyLeft())
+	}
 	if n, named := max(theirs.Fingerprint.nodes(), theirs.From.nodes()), ours.nodes(); n >= EnforcedFrom && named < EnforcedFrom {
 		return fmt.Errorf("%w: this node votes for a set of %d nodes, you named %d: name all %d, as the other processes "+
 			`do; to take the node out of its set, use "lockscope reconfigure"`, ErrOtherConfiguration, n, named, n)

@@ -99,6 +99,8 @@ func (s *Standing) remember(a Account, services Config, ours Fingerprint, now ti
 		s.Quarantined = true
 	case m.State == Voting && m.Fingerprint != ours:
 		s.Err = fmt.Errorf("%w: %v", ErrOtherConfiguration, m.Fingerprint)
+	case m.HasLeft():
+		s.Err = m.whyLeft()
 	case m.State == Changing:
 		s.Err = errUnfinished
 	case m.State == Quarantined:

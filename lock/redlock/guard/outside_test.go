@@ -110,6 +110,29 @@ func TestJudgeAfterAChangeToFewNodes(t *testing.T) {
 	}
 }
 
+// TestJudgeOfANodeThatLeft: a view that still names the old nodes learns who replaced them. Nothing is left to finish.
+func TestJudgeOfANodeThatLeft(t *testing.T) {
+	c := newChangeSet(t)
+	c.want(c.run(c.grow()), nil)
+	c.want(c.run(c.shrink()), nil)
+	accounts := make([]Account, 5)
+	for i, s := range c.servers {
+		if i < 2 {
+			s.marker = votingMarker(ours, s.runID, 0)
+		}
+		accounts[i] = Account{Info: infoOf(s.runID), Marker: s.marker}
+	}
+	for name, set := range map[string][]Account{"all": accounts, "none that voted": accounts[2:]} {
+		standings := Judge(set, Config{}, time.Now())
+		for _, s := range standings[len(set)-2:] {
+			if s.Votes() || s.Quarantined || errors.Is(s.Err, driver.ErrQuarantined) || !strings.Contains(s.Err.Error(),
+				"it left its set by a change to "+ours.String()) {
+				t.Errorf("%s: %+v", name, s)
+			}
+		}
+	}
+}
+
 // TestJudgeAsServicesDo: what the guards of the services accept is held against no node.
 func TestJudgeAsServicesDo(t *testing.T) {
 	evicts := []string{"maxmemory:1000", "maxmemory_policy:allkeys-lru", "evicted_keys:2"}

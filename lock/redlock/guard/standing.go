@@ -50,7 +50,7 @@ func (c *Change) standing(nodes Members) error {
 func (c *Change) replaces(m *Member) error {
 	read, ok := ParseMarker(m.marker)
 	is := read.Fingerprint
-	switch marked := read.State == Changing && !read.hasLeft(); {
+	switch marked := read.State == Changing && !read.HasLeft(); {
 	case !ok:
 		return nil
 	case marked && c.Old == c.New && is == c.New,
@@ -70,7 +70,7 @@ func (c *Change) replaces(m *Member) error {
 // before an earlier change may be valid for so long.
 func longest(nodes Members) (length time.Duration) {
 	for _, m := range nodes {
-		if read, ok := ParseMarker(m.marker); ok && !read.hasLeft() {
+		if read, ok := ParseMarker(m.marker); ok && !read.HasLeft() {
 			length = max(length, read.Length)
 		}
 	}
@@ -90,7 +90,7 @@ func (c *Change) hasMoved() bool {
 func (c *Change) hasGone(m *Member) bool {
 	read, ok := ParseMarker(m.marker)
 	if !slices.Contains(c.To, m) {
-		return m.isThere() && ok && read.Fingerprint == c.New && read.hasLeft()
+		return m.isThere() && ok && read.Fingerprint == c.New && read.HasLeft()
 	}
 	return c.isSettled(m)
 }

@@ -16,7 +16,7 @@ const (
 	MarkerNone        MarkerState = iota // no marker: no vote was requested yet, or the database was flushed
 	MarkerVoting                         // the process votes for the configuration in the marker
 	MarkerQuarantined                    // the process may have forgotten locks, and does not vote
-	MarkerChanging                       // a change of the configuration is not finished; no vote until then
+	MarkerChanging                       // a change is not finished, or removed the server from its set; no vote
 	// MarkerLeftover is the marker of another process, or from before this process evicted
 	// keys. The server has to be verified again.
 	MarkerLeftover

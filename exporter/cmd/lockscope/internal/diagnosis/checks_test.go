@@ -150,6 +150,10 @@ func TestOneThingWrong(t *testing.T) {
 		{"in mid-change", "marker", func(f *Facts, _ *Policy) {
 			f.Marker = markerFor(1, "changing", "|nonce.1|60602|0|0|f0")
 		}, inspect.Fail, "not finished"},
+		{"left", "marker", func(f *Facts, _ *Policy) {
+			f.Marked = "changing|4:60000:abc|before|0|left-change-1|60602|0|0|3:60000:ab"
+			f.Marker = stored.ReadMarker(f.Marked, "id1", 0)
+		}, inspect.Fail, "it left its set by a change to 4 nodes, max TTL 1m0s"},
 		{"another's", "marker", func(f *Facts, p *Policy) {
 			f.Marker = stored.ReadMarker("voting|5:60000:abc|id1|0", "id1", 0)
 		}, inspect.Fail, "5 nodes, max TTL 1m0s"},

@@ -22,6 +22,7 @@ import (
 func checkMarker(f Facts, p Policy) inspect.Result {
 	m := f.Marker
 	ours := m.Of(p.NodeNames, p.MaxTTL)
+	marked, _ := guard.ParseMarker(f.Marked)
 	left, ofChange := f.LeftOfChange(p, p.now)
 	alone := f.refusesAlone(p)
 	switch {
@@ -50,6 +51,9 @@ func checkMarker(f Facts, p Policy) inspect.Result {
 			"%v, counted from a service's first request",
 			inspect.Whole(RoundUp(redlock.Quarantine(p.MaxTTL)))),
 			"wait, as it may have forgotten locks")
+	case !ours && marked.HasLeft():
+		return inspect.Failed("it left its set by a change to "+m.Configuration,
+			"name the nodes of that configuration, and its --max-ttl, as the services must")
 	case !ours:
 		return inspect.Failed("for another configuration: "+m.Configuration,
 			"it does not vote for services with these nodes and --max-ttl: check that they (or --node-names) are "+
@@ -71,13 +75,12 @@ func checkMarker(f Facts, p Policy) inspect.Result {
 // more; nil if it does not. Its marker decides that, also one of before a restart: the set may have leases there.
 func (f Facts) refusesAlone(p Policy) error {
 	m, ok := guard.ParseMarker(f.Marked)
-	left := m.State == guard.Changing && strings.HasPrefix(m.Identity, "left-") // a change took it out of its set
 	size := func(of guard.Fingerprint) int {
 		digits, _, _ := strings.Cut(string(of), ":")
 		n, _ := strconv.Atoi(digits)
 		return n
 	}
-	if !ok || left || p.nodes >= guard.EnforcedFrom || p.Single != "" || p.Guard.WithoutGuard ||
+	if !ok || m.HasLeft() || p.nodes >= guard.EnforcedFrom || p.Single != "" || p.Guard.WithoutGuard ||
 		max(size(m.Fingerprint), size(m.From)) < guard.EnforcedFrom {
 		return nil
 	}

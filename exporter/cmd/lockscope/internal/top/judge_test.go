@@ -66,6 +66,8 @@ func TestJudge(t *testing.T) {
 		"INFO is refused":  {health{said: guard.Account{Err: errors.New("NOPERM")}}, state.NodeUp, "grant +info"},
 		"other configuration": {said(infoOf("3"), strings.Replace(markerOf("3"), "voting|", "voting|x", 1)),
 			state.NodeBarred, "another configuration"},
+		"left": {said(infoOf("3"), "changing|4:60000:abc|3|0|left-change-1|60602|0|0|3:60000:ab"), state.NodeBarred,
+			"it left its set by a change to 4 nodes"},
 		"in quarantine": {said(infoOf("3"), quarantineOf("3", time.Second)), state.NodeQuarantined,
 			"votes again in 1m00s"},
 		"its quarantine is over": {said(infoOf("3"), quarantineOf("3", time.Hour)), state.NodeUp,
