@@ -33,7 +33,7 @@
 //
 // The scanner looks for an [inspect.Orphan] only where the nodes form one Redlock: their markers prove it, or
 // [WithOneRedlock] declares it. Elsewhere [report.Report].Skipped names the omission, or Incomplete does if
-// [WithChecks] asked for orphans.
+// [WithChecks] asked for orphans. Only such nodes have a [NodeTotals].Quorum.
 //
 // The markers prove it for lockscope's locks only. Other libraries may use a single node, so their locks are compared
 // only after a declaration: whole values in the forms of redsync, node-redlock, redlock-universal, redlock-rb,

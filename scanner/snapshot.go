@@ -31,6 +31,7 @@ type NodeTotals struct {
 	Node         string
 	Backend      string // as in [report.Finding]
 	Group        string // of [WithGroup]
+	Quorum       int    // as in [report.NodeReport]
 	Standby      bool   // of a Scanner that stands by while others do not: see MergeSnapshots
 	Up           bool   // the last sweep reached the node
 	Locks        int64
@@ -102,7 +103,7 @@ func (t *totals) forget() {
 // after returns the totals after one more sweep of the node.
 func (t NodeTotals) after(n *report.NodeReport, r *report.Report) NodeTotals {
 	end := r.Started.Add(r.Took)
-	t.Node, t.Backend, t.Group = n.Node, n.Backend, n.Group
+	t.Node, t.Backend, t.Group, t.Quorum = n.Node, n.Backend, n.Group, n.Quorum
 	t.Up, t.Truncated = n.Err == nil, n.Truncated || n.Overflow > 0
 	t.Counts = maps.Clone(n.Counts)
 	t.Leaked, t.Overlong = n.Counts[inspect.NoTTL], n.Counts[inspect.LongTTL]

@@ -30,6 +30,7 @@ type NodeReport struct {
 	Node      string
 	Backend   string // as in [Finding]
 	Group     string // of the Scanner, if it has one
+	Quorum    int    // nodes of the Scanner that a quorum needs; 0 unless they are known to form one Redlock
 	Took      time.Duration
 	Locks     int64 // keys that matched; zero on PathShortcut
 	Examined  int64 // keys that the server examined, matching or not, roughly

@@ -10,11 +10,12 @@ import (
 	"github.com/lockscope/lockscope/scanner/repair"
 )
 
-// Proof is what one sweep proved, as far as repairs need it. It does not change after the sweep.
+// Proof is what one sweep proved, as far as repairs and the next sweep need it. It does not change after the sweep.
 type Proof struct {
 	Nodes   map[string]Proved
 	Values  *Values
 	Orphans bool // the nodes are those of one Redlock
+	Quorum  int  // as in [report.NodeReport]
 }
 
 // Proved is what a sweep proved about one node.

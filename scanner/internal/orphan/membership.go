@@ -56,9 +56,9 @@ func (o *Redlock) prove(members []member, errs []error) {
 			known = append(known, members[i])
 		}
 	}
-	if o.doubt == "" {
-		o.doubt = disagreement(known, len(o.sources))
-	}
+	differ := disagreement(known, len(o.sources))
+	o.open = differ == "" || len(known) == 0 && len(o.down) > 0
+	o.doubt = cmp.Or(o.doubt, differ)
 	o.one = o.doubt == ""
 	if !o.one {
 		o.doubt = "orphans were not looked for: " + o.doubt +

@@ -21,6 +21,7 @@ type Redlock struct {
 	one     bool   // they are those of one Redlock; see Prove
 	said    bool   // by the caller, so of the locks of every library
 	doubt   string // why that is not proved
+	open    bool   // nor is the opposite: some servers do not answer, or have no marker since a restart
 
 	mu   sync.Mutex
 	down map[*node.Source]bool // did not answer in this sweep
@@ -36,6 +37,20 @@ func (o *Redlock) Possible() bool { return o.one }
 
 // Doubt says why the nodes are not proved to form one Redlock; "" if they are.
 func (o *Redlock) Doubt() string { return o.doubt }
+
+// Quorum returns how many nodes a quorum needs; 0 if the sources are not known to form one Redlock. If [Redlock.Prove]
+// left that open, before is the answer. With a cluster it is 0: its masters are several nodes and have one vote.
+func (o *Redlock) Quorum(said bool, before int) int {
+	switch {
+	case slices.ContainsFunc(o.sources, func(s *node.Source) bool { return s.Cluster != nil }):
+		return 0
+	case said || o.one:
+		return len(o.sources)/2 + 1
+	case o.open:
+		return before
+	}
+	return 0
+}
 
 // Compares reports whether the nodes are those that the lock needs a quorum of, and its value shows which attempt of
 // its library it is of. Locks of other libraries may need one of the nodes alone unless the caller said that all of

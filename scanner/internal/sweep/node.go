@@ -104,7 +104,7 @@ func (n *nodeSweep) trips() int {
 	if !n.reader.Scripted() {
 		trips = 4
 	}
-	if n.orphans.Possible() {
+	if n.cfg.Rules.Checks[inspect.Orphan] && n.orphans.Possible() {
 		trips++
 	}
 	return trips

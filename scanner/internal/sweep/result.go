@@ -18,6 +18,9 @@ func (w *Sweep) Report() report.Report {
 		r.Nodes = append(r.Nodes, n.report)
 	}
 	r.Nodes = append(r.Nodes, w.lost...)
+	for i := range r.Nodes {
+		r.Nodes[i].Quorum = w.quorum
+	}
 	fill(&r, w.findings)
 	excluded := make([]int, len(w.cfg.Rules.Exclusions))
 	for _, n := range w.nodes {
@@ -78,7 +81,7 @@ func (w *Sweep) close(r *report.Report) {
 	if !w.cfg.EmptyAllowed {
 		r.Gaps = append(r.Gaps, coverage.Unmatched(w.cfg.Scope.Patterns, r.Nodes)...)
 	}
-	if w.orphans.Doubt() != "" {
+	if w.cfg.Rules.Checks[inspect.Orphan] && w.orphans.Doubt() != "" {
 		w.omitted(r, w.cfg.Asked[inspect.Orphan], inspect.Gap{Reason: inspect.ReasonOrphans, Detail: w.orphans.Doubt()})
 	}
 	for _, n := range w.nodes {
@@ -119,7 +122,8 @@ func (w *Sweep) omitted(r *report.Report, asked bool, g inspect.Gap) {
 
 // Proof returns what the finished sweep proved.
 func (w *Sweep) Proof(r *report.Report) *coverage.Proof {
-	p := &coverage.Proof{Nodes: make(map[string]coverage.Proved), Values: w.values, Orphans: w.orphans.Possible()}
+	p := &coverage.Proof{Nodes: make(map[string]coverage.Proved), Values: w.values, Orphans: w.orphans.Possible(),
+		Quorum: w.quorum}
 	for _, n := range r.Nodes {
 		p.Nodes[n.Node] = coverage.Proved{Gaps: n.Gaps}
 	}

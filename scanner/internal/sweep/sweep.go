@@ -29,6 +29,7 @@ type Sweep struct {
 	orphans      *orphan.Redlock
 	confirmation *confirmation
 	values       *coverage.Values
+	quorum       int // as the sweep before knew it until this one knows
 
 	nodes []*nodeSweep
 	lost  []report.NodeReport // of sources whose masters could not be found
@@ -38,14 +39,15 @@ type Sweep struct {
 // New prepares a sweep of the sources. before is what the previous sweep proved, or nil.
 func New(cfg *Settings, sources []*node.Source, m *Memory, l *registry.Findings, before *coverage.Proof) *Sweep {
 	var compared *coverage.Values
+	var quorum int
 	if before != nil {
-		compared = before.Values
+		compared, quorum = before.Values, before.Quorum
 	}
 	o := orphan.New(sources)
 	return &Sweep{
 		cfg: cfg, sources: sources, memory: m, findings: l, started: cfg.Now(),
 		orphans: o, confirmation: &confirmation{cfg: cfg, findings: l, orphans: o},
-		values: coverage.NewValues(l.All(), compared),
+		values: coverage.NewValues(l.All(), compared), quorum: quorum,
 	}
 }
 
@@ -58,9 +60,10 @@ func (w *Sweep) Run(ctx context.Context, drop func(gone func(node string) bool))
 	w.cfg.Silence.Begin(w.started)
 	gone := w.findNodes(ctx)
 	drop(gone)
-	if w.cfg.Rules.Checks[inspect.Orphan] && (len(w.sources) > 1 || w.cfg.Asked[inspect.Orphan]) {
+	if len(w.sources) > 1 || w.cfg.Asked[inspect.Orphan] {
 		w.orphans.Prove(ctx, w.cfg.OneRedlock)
 	}
+	w.quorum = w.orphans.Quorum(w.cfg.OneRedlock, w.quorum)
 	w.readAll(ctx)
 	w.rehome()
 	w.confirm(ctx)
