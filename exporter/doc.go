@@ -46,6 +46,7 @@
 //	distributed_lock_connection_dials_total                  counter    lock_node, backend
 //	distributed_lock_connection_dial_failures_total          counter    lock_node, backend
 //	distributed_lock_scanner_up                              gauge      lock_node, group
+//	distributed_lock_scanner_quorum_nodes                    gauge      lock_node, group
 //	distributed_lock_scanner_locks                           gauge      lock_node
 //	distributed_lock_scanner_leaked_locks                    gauge      lock_node
 //	distributed_lock_scanner_overlong_locks                  gauge      lock_node

@@ -156,7 +156,7 @@ func (c *scanCollector) snapshot() (s scanner.Snapshot, err error) {
 // collectNode leaves out a standby's own findings, which are old and may be healed.
 func (c *scanCollector) collectNode(ch chan<- prometheus.Metric, n *scanner.NodeTotals, name string, standby bool) {
 	for _, m := range c.nodes {
-		if (m.lasts || !standby) && !(m.redis && n.Backend != "") {
+		if m.has(n, standby) {
 			ch <- m.of(n, name)
 		}
 	}

@@ -34,7 +34,7 @@ func oneNode() found {
 			Excluded: []report.Excluded{{Findings: 2}, {Findings: 3}}, Silents: 3},
 		MemoryFailures: 6,
 		Nodes: []scanner.NodeTotals{{
-			Node: "redis-1:6379", Up: true, Locks: 7, Leaked: 1, Overlong: 2,
+			Node: "redis-1:6379", Up: true, Quorum: 2, Locks: 7, Leaked: 1, Overlong: 2,
 			Counts:     map[inspect.Class]int{inspect.NoTTL: 1, inspect.LongTTL: 2, inspect.Orphan: 3},
 			OldestLeak: 90 * time.Second, LastSuccess: time.UnixMilli(1_700_000_000_500),
 			Passes: 2, PassFailures: 1, Examined: 1000, Calls: 20, Truncated: true,
@@ -45,7 +45,7 @@ func oneNode() found {
 
 func TestScanCollector(t *testing.T) {
 	want := map[string]string{
-		"up": "1", "locks": "7", "leaked_locks": "1", "overlong_locks": "2", "oldest_leak_seconds": "90",
+		"up": "1", "quorum_nodes": "2", "locks": "7", "leaked_locks": "1", "overlong_locks": "2", "oldest_leak_seconds": "90",
 		"last_success_timestamp_seconds": "1.7000000005e+09", "truncated": "1", "passes_total": "2",
 		"pass_failures_total": "1",
 		"keys_examined_total": "1000", "scan_calls_total": "20", "pass_duration_seconds_sum": "0.003",
@@ -55,7 +55,7 @@ func TestScanCollector(t *testing.T) {
 	_, text := get(e, "/metrics")
 	for name, value := range want {
 		labels := `lock_node="redis-1:6379"`
-		if name == "up" {
+		if name == "up" || name == "quorum_nodes" {
 			labels = `group="",` + labels
 		}
 		contains(t, text, fmt.Sprintf("\ndistributed_lock_scanner_%s{%s} %s\n", name, labels, value))
@@ -83,6 +83,15 @@ func TestCallsAreOfRedisAlone(t *testing.T) {
 	contains(t, text, `distributed_lock_scanner_keys_examined_total{lock_node="etcd-1:2379"} 1000`)
 	if strings.Contains(text, "scan_calls_total{") {
 		t.Errorf("calls of etcd:\n%s", text)
+	}
+}
+
+// TestNoQuorumIsNone: 0 would say that a quorum needs no node.
+func TestNoQuorumIsNone(t *testing.T) {
+	s := oneNode()
+	s.Nodes[0].Quorum = 0
+	if _, text := get(newExporter(t, exporter.WithScanner(s)), "/metrics"); strings.Contains(text, "quorum_nodes{") {
+		t.Errorf("a quorum of independent servers:\n%s", text)
 	}
 }
 
@@ -115,7 +124,7 @@ func TestStandbyTellsOfThePastOnly(t *testing.T) {
 	contains(t, text, "distributed_lock_scanner_standby 1",
 		`distributed_lock_scanner_passes_total{lock_node="redis-1:6379"} 2`,
 		`distributed_lock_scanner_last_success_timestamp_seconds{lock_node="redis-1:6379"}`)
-	for _, name := range []string{"up", "locks", "leaked_locks", "findings", "finding_keys", "findings_omitted",
+	for _, name := range []string{"up", "quorum_nodes", "locks", "leaked_locks", "findings", "finding_keys", "findings_omitted",
 		"incomplete", "silent_locks", "leaked_lock_info", "oldest_leak_seconds", "unelected"} {
 		if strings.Contains(text, "\ndistributed_lock_scanner_"+name+"{") ||
 			strings.Contains(text, "\ndistributed_lock_scanner_"+name+" ") {

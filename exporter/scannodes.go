@@ -14,8 +14,13 @@ type nodeMetric struct {
 	kind  prometheus.ValueType
 	value func(n *scanner.NodeTotals) float64
 	lasts bool // also reported by a standby: it is about the past
-	group bool // it has the label group: a system beside Redis is one, with a majority of its own
+	group bool // it has the label group: a system beside Redis is one of its own
 	redis bool // only of Redis: of other systems nobody counts it
+	known bool // 0 means that it is unknown
+}
+
+func (m *nodeMetric) has(n *scanner.NodeTotals, standby bool) bool {
+	return (m.lasts || !standby) && !(m.redis && n.Backend != "") && !(m.known && m.value(n) == 0)
 }
 
 func (m *nodeMetric) of(n *scanner.NodeTotals, name string) prometheus.Metric {
@@ -46,6 +51,13 @@ func nodeMetrics() []nodeMetric {
 				"lock_node", "group"),
 			kind: prometheus.GaugeValue, group: true,
 			value: func(n *scanner.NodeTotals) float64 { return boolean(n.Up) },
+		},
+		{
+			desc: desc("quorum_nodes",
+				"Nodes of the group that a quorum needs; absent unless they are known to form one Redlock."+cached,
+				"lock_node", "group"),
+			kind: prometheus.GaugeValue, group: true, known: true,
+			value: func(n *scanner.NodeTotals) float64 { return float64(n.Quorum) },
 		},
 		gauge("locks", "Keys that matched a pattern in the last complete sweep."+cached,
 			func(n *scanner.NodeTotals) float64 { return float64(n.Locks) }),
