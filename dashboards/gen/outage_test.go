@@ -62,6 +62,7 @@ func TestOutagePagesOnce(t *testing.T) {
 			pick("0x120 20+20x11 240x120", "0x260"))
 		add(`distributed_lock_scanner_last_success_timestamp_seconds{cluster="east",job="lockscope",instance="s",`+node+"}", "0+30x260")
 		add(`distributed_lock_scanner_up{cluster="east",job="lockscope",instance="s",`+node+"}", pick("1x120 0x11 1x120", "1x260"))
+		add(`distributed_lock_scanner_quorum_nodes{cluster="east",job="lockscope",instance="s",`+node+"}", "3x260")
 	}
 	count := func(at float64, names string, want float64) {
 		c := ruletest.Check{At: model.Duration(at * float64(time.Minute)), Expr: "count(" + sent(names) + ") or vector(0)"}

@@ -50,7 +50,8 @@ const (
 	UsualInterval = "job_resource:distributed_lock_usual_interval:seconds"
 	// KnownInterval is the last UsualInterval of three days.
 	KnownInterval = "job_resource:distributed_lock_known_interval:seconds"
-	// NodeReached is 1 for a node that the scanner reaches or that votes for a process.
+	// NodeReached is 1 for a node that the scanner reaches or that votes for a process, else 0. Only nodes that are known
+	// to form one Redlock have it: independent servers and the masters of a cluster have no quorum.
 	NodeReached = "job_lock_node_group:distributed_lock_scanner_node_reached:max"
 
 	// QuorumMissing is 1 while too few lock nodes are usable, before the alert about that fires.

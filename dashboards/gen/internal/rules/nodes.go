@@ -13,7 +13,6 @@ const ofGroup = "{{ with $labels.group }}, group {{ . }}{{ end }}"
 const quorumMissing = `$USABLE < on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes)
 	or (
 		sum by ($JOB, group) ($REACHED) <= count by ($JOB, group) ($REACHED) / 2
-		and count by ($JOB, group) ($REACHED) >= 3
 		unless on ($JOB, group) ($REACHED and on ($CLUSTER lock_node) ($NODE and on ($JOB, backend) (
 			$USABLE < on ($JOB, backend) max by ($JOB, backend) (distributed_lock_quorum_nodes)
 		)))
@@ -55,8 +54,8 @@ func (m maker) nodes() []rulefmt.Rule {
 
 // quorumLost and quorum use the view of the processes that lock, or the scanner's where none does: without
 // commands no process notices that nodes are gone. For the scanner a quorum is the majority of the nodes of
-// one group of its configuration. Where the processes say the same of a node, the scanner is silent. quorumLost
-// waits for less than quorum: nobody gets a lock meanwhile.
+// one group of its configuration, if they are known to form one Redlock. Where the processes say the same of a
+// node, the scanner is silent. quorumLost waits for less than quorum: nobody gets a lock meanwhile.
 func (m maker) quorumLost() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockQuorumLost", severity: critical, hold: aMinute,

@@ -29,10 +29,12 @@ func (m maker) lastSweep() rulefmt.Rule {
 }
 
 // nodeReached counts a node that only the scanner cannot reach as reached, because callers still get its votes.
-// Only commands of the last two minutes overrule the scanner: NodeUsable itself is kept for longer.
+// Only commands of the last two minutes overrule the scanner: NodeUsable itself is kept for longer. A scanner that
+// restarts in an outage may not learn any more that its nodes form one Redlock, so what was known stays for an hour.
 func (m maker) nodeReached() rulefmt.Rule {
 	const reached = `max by ($JOB, lock_node, group) (
 			distributed_lock_scanner_up unless on ($JOB, instance) distributed_lock_scanner_standby == 1
+			and on ($JOB, lock_node, group) last_over_time(distributed_lock_scanner_quorum_nodes[1h])
 		)`
 	return m.record(NodeReached, `(`+reached+` == 0 and on ($CLUSTER lock_node) (
 			$USABLE >= 0.5
