@@ -34,13 +34,13 @@ func (m maker) lastSweep() rulefmt.Rule {
 func (m maker) nodeReached() rulefmt.Rule {
 	const reached = `max by ($JOB, lock_node, group) (
 			distributed_lock_scanner_up unless on ($JOB, instance) distributed_lock_scanner_standby == 1
-			and on ($JOB, lock_node, group) last_over_time(distributed_lock_scanner_quorum_nodes[1h])
 		)`
-	return m.record(NodeReached, `(`+reached+` == 0 and on ($CLUSTER lock_node) (
+	return m.record(NodeReached, `((`+reached+` == 0 and on ($CLUSTER lock_node) (
 			$USABLE >= 0.5
 			and on ($CLUSTER lock_node) sum by ($CLUSTER lock_node)
 			(rate(distributed_lock_node_duration_seconds_count{operation="acquire"}[2m])) > 0
-		)) + 1 or `+reached, "$USABLE", NodeUsable)
+		)) + 1 or `+reached+`)
+		and on ($JOB, lock_node, group) last_over_time(distributed_lock_scanner_quorum_nodes[1h])`, "$USABLE", NodeUsable)
 }
 
 // findings counts every process until one has completed a sweep.
