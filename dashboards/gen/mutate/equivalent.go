@@ -9,9 +9,6 @@ const longAgo = "the gauge is 0, or a time in seconds since 1970"
 // present is why a bound does not matter: what is recorded is there only where it is one or more.
 const present = "there is no series where nothing stalls, and calls are whole"
 
-// ones is why a bound does not matter.
-const ones = "what is recorded is 1, or not there"
-
 // oneReason is why it does not matter how series are put together.
 const oneReason = "of a job's resource there is one series for each reason, and one reason is chosen"
 
@@ -81,17 +78,6 @@ var equivalent = map[string]string{
 
 	"DistributedLockLongWait warning: * -> /":   one,
 	"DistributedLockLongWait warning: 1 -> 1.4": wholeSeries,
-
-	"DistributedLockQuorumLostLately none5m: 0 -> 0.9":  ones,
-	"DistributedLockQuorumLostLately none5m: > -> >=":   ones,
-	"DistributedLockQuorumLostLately none15m: 0 -> 0.9": ones,
-	"DistributedLockQuorumLostLately none15m: > -> >=":  ones,
-	"DistributedLockQuorumLostLately none30m: 0 -> 0.9": ones,
-	"DistributedLockQuorumLostLately none30m: > -> >=":  ones,
-	"DistributedLockQuorumLostLately none2h: 0 -> 0.9":  ones,
-	"DistributedLockQuorumLostLately none2h: > -> >=":   ones,
-	"DistributedLockQuorumLostLately none6h: 0 -> 0.9":  ones,
-	"DistributedLockQuorumLostLately none6h: > -> >=":   ones,
 
 	"DistributedLockNoLeader critical: 0 -> 0.9":     whole,
 	"DistributedLockNoLeader critical: 0 -> 0.9 (2)": whole,

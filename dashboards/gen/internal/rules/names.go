@@ -54,8 +54,8 @@ const (
 	// to form one Redlock have it: independent servers and the masters of a cluster have no quorum.
 	NodeReached = "job_lock_node_group:distributed_lock_scanner_node_reached:max"
 
-	// QuorumMissing is 1 while too few lock nodes are usable, before the alert about that fires.
-	QuorumMissing = "job:distributed_lock_quorum_missing:bool"
+	// QuorumMissing is the number of usable lock nodes where that is less than a quorum, before the alert about it fires.
+	QuorumMissing = "job_backend_group:distributed_lock_nodes_short_of_quorum:sum"
 	// LongestWait is how long the oldest call in progress has waited. Candidates of an election stand by: they have none.
 	LongestWait = "job_resource:distributed_lock_longest_wait:seconds"
 

@@ -33,7 +33,7 @@ func (m maker) lately() []rulefmt.Rule {
 		all = append(all, m.alert(alert{
 			name: "DistributedLockQuorumLostLately", severity: none,
 			labels: map[string]string{"short_window": w.String()},
-			expr:   `max_over_time($MISSING[$W]) > 0`,
+			expr:   `group by ($JOB) (last_over_time($MISSING[$W]))`,
 			// Recorded rates look back five minutes, and are evaluated once a minute.
 			pairs:   []string{"$MISSING", QuorumMissing, "$W", (w + fiveMinutes + 2*m.config.Interval).String()},
 			summary: "{{ $labels.job }}: the quorum was lost within " + w.String(),
@@ -59,7 +59,7 @@ func (m maker) nodes() []rulefmt.Rule {
 func (m maker) quorumLost() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockQuorumLost", severity: critical, hold: aMinute,
-		expr: quorumMissing, pairs: ofViews,
+		expr: QuorumMissing,
 		summary: "{{ $labels.job }}" + ofGroup + ": usable lock nodes: {{ $value }}, fewer than the quorum",
 		about: "Most processes of {{ $labels.job }}" + ofGroup +
 			" can use only {{ $value }} of their lock nodes, fewer than the quorum. " +

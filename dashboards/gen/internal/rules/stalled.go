@@ -10,7 +10,7 @@ import (
 // others: its alerts fire within two minutes.
 func (m maker) ofOutage() Group {
 	g := m.group("distributed-lock-outage", slices.Concat([]rulefmt.Rule{m.stalled()}, m.usable(),
-		[]rulefmt.Rule{m.record(QuorumMissing, "group by ($JOB) ("+quorumMissing+")", ofViews...), m.quorumLost()}, m.lately(),
+		[]rulefmt.Rule{m.record(QuorumMissing, quorumMissing, ofViews...), m.quorumLost()}, m.lately(),
 		[]rulefmt.Rule{m.acquiresStalled(), m.instanceStalled(), m.lost(), m.noLeader(), m.twoTerms()}))
 	g.Interval /= 2
 	return g
