@@ -100,7 +100,7 @@ func (t *Trouble) NotAcquired(signals *child.Signals, name string, err error, he
 	if signalled, ok := errors.AsType[*child.SignalError](context.Cause(signals.Context())); ok {
 		return &ui.StatusError{Status: child.StatusOf(signalled.Signal), Err: t.Stopped(signalled, name)}
 	}
-	if lock.ReasonOf(err) == lock.ReasonInvalid || errors.Is(err, errors.ErrUnsupported) {
+	if lock.ReasonOf(err) == lock.ReasonInvalid {
 		return err
 	}
 	if text := Refusal(err); text != "" {
