@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ type contender struct {
 	Workers  int
 	Rounds   int // of each worker
 	TTL      time.Duration
+	UntilEOF bool // go on after that until standard input ends
 	Stepwise bool // print "read" after reading, and wait for a line before writing
 }
 
@@ -103,9 +105,16 @@ func (c contender) run(ctx context.Context) (sum contenderResult) {
 	defer store.Close()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
+	var ended atomic.Bool
+	if c.UntilEOF {
+		wg.Go(func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			ended.Store(true)
+		})
+	}
 	for range c.Workers {
 		wg.Go(func() {
-			for range c.Rounds {
+			for i := 0; i < c.Rounds || c.UntilEOF && !ended.Load(); i++ {
 				accepted, lost, err := c.increment(ctx, l, store)
 				mu.Lock()
 				switch {
@@ -158,7 +167,7 @@ func (c contender) increment(ctx context.Context, l lock.Locker, store *redis.Cl
 type child struct {
 	*process.Process
 	t  *testing.T
-	in io.Writer
+	in io.WriteCloser
 }
 
 func startChild(t *testing.T, c contender) *child {
@@ -214,7 +223,7 @@ func TestRealProcessesLoseNoUpdate(t *testing.T) {
 	t.Parallel()
 	f, store := startNodes(t, 3), startNodes(t, 1)
 	const ttl = 5 * nodeTimeout
-	job := f.contender(contender{Register: store.servers[0].Addr(), Workers: 3, Rounds: 150, TTL: ttl})
+	job := f.contender(contender{Register: store.servers[0].Addr(), Workers: 3, Rounds: 150, UntilEOF: true, TTL: ttl})
 	a, b := startChild(t, job), startChild(t, job)
 	value := func() int {
 		n, _ := store.admin[0].HGet(t.Context(), register, "value").Int()
@@ -226,6 +235,8 @@ func TestRealProcessesLoseNoUpdate(t *testing.T) {
 		time.Sleep(ttl + ttl/5) // the fault itself
 		must(t, a.Thaw())
 	}
+	must(t, a.in.Close())
+	must(t, b.in.Close())
 	ra, rb := a.contended(), b.contended()
 	if ra.Err != "" || rb.Err != "" {
 		t.Errorf("failures: %q, %q", ra.Err, rb.Err)
