@@ -187,9 +187,15 @@ func TestRealChangeToASetOfOne(t *testing.T) {
 	// As after the quarantine of a minute.
 	marker := f.admin[0].Get(t.Context(), guard.MarkerKey).Val()
 	must(t, f.admin[0].Set(t.Context(), guard.MarkerKey, "voting|"+strings.Join(strings.Split(marker, "|")[1:4], "|"), 0).Err())
+	var refused error
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(refused)
+		}
+	})
 	eventually(t, settleTime, "it votes after its quarantine", func() bool {
 		lease, err := one.Acquire(t.Context(), "job", lock.NoWait(), lock.TTL(longTTL))
-		if err == nil {
+		if refused = err; err == nil {
 			must(t, lease.Release(t.Context()))
 		}
 		return err == nil
