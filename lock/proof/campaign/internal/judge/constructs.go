@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lockscope/lockscope/lock/proof/campaign/internal/history"
 	"github.com/lockscope/lockscope/lock/proof/campaign/internal/worker"
@@ -66,7 +67,11 @@ func claimsOf(w *Worker) (all []*Claim) {
 func (c *court) constructs() map[history.Construct]int {
 	counts := make(map[history.Construct]int)
 	groups := make(map[string][]*Claim) // by what excludes one another
+	var end int64
 	for _, w := range c.evidence.Workers {
+		if n := len(w.Events); n > 0 {
+			end = max(end, w.Events[n-1].T)
+		}
 		for _, claim := range claimsOf(w) {
 			counts[claim.What]++
 			for _, key := range keysOf(claim) {
@@ -83,6 +88,7 @@ func (c *court) constructs() map[history.Construct]int {
 			limit = worker.Permits
 		}
 		c.together(judge, claims, limit)
+		c.goOn(judge, claims, end)
 		if limit == 1 {
 			c.rise(judge, claims)
 		}
@@ -127,6 +133,24 @@ func (c *court) together(judge string, claims []*Claim, limit int) {
 		}
 		open = append(open, claim)
 	}
+}
+
+// lull is how long nobody may get what many want. Somebody who does not know of it keeps it then.
+const lull = 10 * time.Minute
+
+// goOn: somebody gets it again and again, until the end.
+func (c *court) goOn(judge string, claims []*Claim, end int64) {
+	last := claims[0]
+	check := func(next int64) {
+		if since := time.Duration(next - last.From); since > lull {
+			c.find(judge, last.Resource, last.From, "nobody got it for %v after %v", since.Round(time.Second), last)
+		}
+	}
+	for _, claim := range claims[1:] {
+		check(claim.From)
+		last = claim
+	}
+	check(end)
 }
 
 // rise: the fences of terms, of writers and of each slot increase, and a reader's is not below that of a writer before.

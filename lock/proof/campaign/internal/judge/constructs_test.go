@@ -53,6 +53,10 @@ func TestConstructs(t *testing.T) {
 			s.begin(0, term, "leader", "", 1, 10)
 			s.claim(1, term, "leader", "", 2, second+10, second+20)
 		}, ""},
+		"a term that nobody resigns": {func(s *script) {
+			s.claim(0, term, "leader", "", 1, 10, 20)
+			s.claim(1, permit, "pool", "1", 1, 11*60*second, 11*60*second+10)
+		}, Elections},
 		"k permits": {func(s *script) {
 			for slot := range worker.Permits {
 				s.claim(slot%2, permit, "pool", string(rune('0'+slot)), 1, int64(10+slot), 20)

@@ -4,6 +4,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -114,7 +115,10 @@ func (b *builder) acquire(ctx context.Context, what history.Construct, ttl time.
 		waiting, cancel := context.WithCancelCause(working)
 		timer := time.AfterFunc(2*time.Second, func() { cancel(lock.ErrMaxWait) })
 		term, err := election.Campaign(waiting, b.next, electionName, election.TTL(ttl))
-		if err != nil || !timer.Stop() {
+		if err == nil && !timer.Stop() { // elected, and too late: a term is kept until it is resigned
+			err = errors.Join(lock.ErrMaxWait, term.Resign(working))
+		}
+		if err != nil {
 			cancel(nil)
 			return claim{}, fmt.Errorf("not elected in time: %w", err)
 		}
