@@ -59,7 +59,7 @@ func (m maker) nodes() []rulefmt.Rule {
 func (m maker) quorumLost() rulefmt.Rule {
 	return m.alert(alert{
 		name: "DistributedLockQuorumLost", severity: critical, hold: aMinute,
-		expr: QuorumMissing,
+		expr:    QuorumMissing,
 		summary: "{{ $labels.job }}" + ofGroup + ": usable lock nodes: {{ $value }}, fewer than the quorum",
 		about: "Most processes of {{ $labels.job }}" + ofGroup +
 			" can use only {{ $value }} of their lock nodes, fewer than the quorum. " +
