@@ -10,17 +10,17 @@ import (
 
 // nodeMetric is a metric with one value for each node.
 type nodeMetric struct {
-	desc  *prometheus.Desc
-	kind  prometheus.ValueType
-	value func(n *scanner.NodeTotals) float64
-	lasts bool // also reported by a standby: it is about the past
-	group bool // it has the label group: a system beside Redis is one of its own
-	redis bool // only of Redis: of other systems nobody counts it
-	known bool // 0 means that it is unknown
+	desc     *prometheus.Desc
+	kind     prometheus.ValueType
+	value    func(n *scanner.NodeTotals) float64
+	lasts    bool // also reported by a standby: it is about the past
+	group    bool // it has the label group: a system beside Redis is one of its own
+	redis    bool // only of Redis: of other systems nobody counts it
+	omitZero bool
 }
 
 func (m *nodeMetric) has(n *scanner.NodeTotals, standby bool) bool {
-	return (m.lasts || !standby) && !(m.redis && n.Backend != "") && !(m.known && m.value(n) == 0)
+	return (m.lasts || !standby) && !(m.redis && n.Backend != "") && !(m.omitZero && m.value(n) == 0)
 }
 
 func (m *nodeMetric) of(n *scanner.NodeTotals, name string) prometheus.Metric {
@@ -56,7 +56,7 @@ func nodeMetrics() []nodeMetric {
 			desc: desc("quorum_nodes",
 				"Nodes of the group that a quorum needs; absent unless they are known to form one Redlock."+cached,
 				"lock_node", "group"),
-			kind: prometheus.GaugeValue, group: true, known: true,
+			kind: prometheus.GaugeValue, group: true, omitZero: true,
 			value: func(n *scanner.NodeTotals) float64 { return float64(n.Quorum) },
 		},
 		gauge("locks", "Keys that matched a pattern in the last complete sweep."+cached,

@@ -70,7 +70,8 @@ func (p *proof) run(ctx context.Context, o options) (err error) {
 	p.began(w)
 	c := check.New(boards, map[string]string{"resource": world.Resource}, w.Prometheus(), w.Alertmanager())
 	c.Quiet = []string{
-		"job_instance:up:blind5m",                                      // processes that Prometheus cannot reach: there are none
+		// Processes that Prometheus cannot reach: there are none.
+		"job_instance:up:blind5m",
 		"job_backend_group:distributed_lock_nodes_short_of_quorum:sum", // in tests
 		// They need a day of history: see the tests of DistributedLockSilent.
 		"job_resource:distributed_lock_usual_interval:seconds", "job_resource:distributed_lock_known_interval:seconds",

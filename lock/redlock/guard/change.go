@@ -97,7 +97,7 @@ func (c *Change) begin(ctx context.Context, nodes Members) (away []string, err e
 	})
 	if err != nil {
 		return nil, fmt.Errorf("not finished: run it again to finish it, or with the old and the new configuration "+
-			"exchanged to undo it: %w", errors.Join(err, c.lost(ctx, nodes)))
+			"exchanged to undo it: %w", errors.Join(err, c.lost(nodes)))
 	}
 	return c.notThere(), nil
 }
@@ -152,7 +152,7 @@ func (c *Change) markOne(ctx context.Context, m *Member) error {
 		})
 		if err != nil {
 			if !isRefusal(err) && !isNotNow(err) {
-				m.lost = errLost
+				m.lost = true
 			}
 			return err
 		}
@@ -198,11 +198,14 @@ func (c *Change) isMine(m *Member) bool {
 	return ok && read.State == Changing && strings.HasPrefix(read.Identity, c.nonce+".")
 }
 
-// errLost is the error of a node whose mark may have been made, or be made by a late message.
-var errLost = errors.New("it may be marked: its answer was lost")
-
-func (c *Change) lost(ctx context.Context, nodes Members) error {
-	return nodes.each(ctx, c.Wrap, func(_ context.Context, m *Member) error { return m.lost })
+// lost names the nodes whose mark may have been made, or be made by a late message.
+func (c *Change) lost(nodes Members) (err error) {
+	for _, m := range nodes {
+		if m.lost {
+			err = errors.Join(err, c.Wrap(m.Name, errors.New("it may be marked: its answer was lost")))
+		}
+	}
+	return err
 }
 
 // takeBack undoes the first round on nodes whose mark is unchanged, and adds the nodes that it could
@@ -215,7 +218,7 @@ func (c *Change) takeBack(ctx context.Context, nodes Members, why error) error {
 		_, err := m.Conn.Replace(ctx, m.prefix(), m.before)
 		return err
 	})
-	if left = errors.Join(left, c.lost(ctx, nodes)); left != nil {
+	if left = errors.Join(left, c.lost(nodes)); left != nil {
 		return fmt.Errorf("%w; some nodes may not vote: run it again to finish it, or with the old and the new "+
 			"configuration exchanged to undo it: %w", why, left)
 	}

@@ -146,8 +146,8 @@ func (f Fingerprint) limits() string {
 	return string(f[:max(strings.LastIndexByte(string(f), ':'), 0)])
 }
 
-// nodes returns how many nodes the configuration has; 0 if it does not say.
-func (f Fingerprint) nodes() int {
+// Nodes returns how many nodes the configuration has; 0 if it does not say.
+func (f Fingerprint) Nodes() int {
 	digits, _, _ := strings.Cut(string(f), ":")
 	n, _ := strconv.Atoi(digits)
 	return n
@@ -170,7 +170,7 @@ func otherConfiguration(theirs Marker, ours Fingerprint) error {
 	if theirs.HasLeft() {
 		return fmt.Errorf("%w: %w", ErrOtherConfiguration, theirs.whyLeft())
 	}
-	if n, named := max(theirs.Fingerprint.nodes(), theirs.From.nodes()), ours.nodes(); n >= EnforcedFrom && named < EnforcedFrom {
+	if n, named := max(theirs.Fingerprint.Nodes(), theirs.From.Nodes()), ours.Nodes(); n >= EnforcedFrom && named < EnforcedFrom {
 		return fmt.Errorf("%w: this node votes for a set of %d nodes, you named %d: name all %d, as the other processes "+
 			`do; to take the node out of its set, use "lockscope reconfigure"`, ErrOtherConfiguration, n, named, n)
 	}

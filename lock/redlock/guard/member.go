@@ -74,7 +74,7 @@ type Member struct {
 	marker string // as it was read, and as the first round left it
 	before string // what the first round of a change replaced
 	away   error  // why it could not be asked
-	lost   error  // that its answer to the first round of a change was
+	lost   bool   // whether its answer to the first round of a change was
 }
 
 // inspect reads the server's identity and its marker.

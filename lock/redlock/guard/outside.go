@@ -71,7 +71,7 @@ func Judge(set []Account, services Config, now time.Time) []Standing {
 // isOfChange reports whether a change to a set of n nodes began the quarantine of this one.
 func (a Account) isOfChange(n int) bool {
 	m, _ := ParseMarker(a.Marker)
-	return m.OfChange() && m.Fingerprint.nodes() == n
+	return m.OfChange() && m.Fingerprint.Nodes() == n
 }
 
 // unfit is why a server may not vote whatever it remembers. One that reports no run_id has its identity in its marker,

@@ -10,7 +10,7 @@ import (
 	"github.com/lockscope/lockscope/scanner/repair"
 )
 
-// Proof is what one sweep proved, as far as repairs and the next sweep need it. It does not change after the sweep.
+// Proof is the part of a finished sweep that repairs and the next sweep use. It does not change.
 type Proof struct {
 	Nodes   map[string]Proved
 	Values  *Values

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -75,13 +74,8 @@ func checkMarker(f Facts, p Policy) inspect.Result {
 // more; nil if it does not. Its marker decides that, also one of before a restart: the set may have leases there.
 func (f Facts) refusesAlone(p Policy) error {
 	m, ok := guard.ParseMarker(f.Marked)
-	size := func(of guard.Fingerprint) int {
-		digits, _, _ := strings.Cut(string(of), ":")
-		n, _ := strconv.Atoi(digits)
-		return n
-	}
 	if !ok || m.HasLeft() || p.nodes >= guard.EnforcedFrom || p.Single != "" || p.Guard.WithoutGuard ||
-		max(size(m.Fingerprint), size(m.From)) < guard.EnforcedFrom {
+		max(m.Fingerprint.Nodes(), m.From.Nodes()) < guard.EnforcedFrom {
 		return nil
 	}
 	ours := guard.Config{Fingerprint: guard.NewFingerprint(p.NodeNames, p.MaxTTL)}

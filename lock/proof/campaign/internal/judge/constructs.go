@@ -135,7 +135,7 @@ func (c *court) together(judge string, claims []*Claim, limit int) {
 	}
 }
 
-// lull is how long nobody may get what many want. Somebody who does not know of it keeps it then.
+// lull is the longest time without a grant of what many want. If it is longer, somebody keeps it without knowing.
 const lull = 10 * time.Minute
 
 // goOn: somebody gets it again and again, until the end.
