@@ -30,6 +30,9 @@ const ratesFollow = "a minute after a loss the recorded rates have it, and their
 // onlyThere is why it does not matter which value is taken.
 const onlyThere = "it fires wherever there is a series, and no text has its value"
 
+// counted is why it does not matter which value is taken.
+const counted = "what reads it counts the series"
+
 // wholeMinutes is why a fraction of a minute does not matter.
 const wholeMinutes = "both groups are evaluated once a minute, and promtool evaluates them at the same moment"
 
@@ -109,7 +112,10 @@ var equivalent = map[string]string{
 	"job_instance_resource:distributed_lock_stalled:sum : max -> min":     oneNumber,
 	"job_instance_resource:distributed_lock_stalled:sum : max -> min (2)": oneNumber,
 
-	"job_resource:distributed_lock_unserved:rate5m : > -> >=": bothSame,
+	"job_resource:distributed_lock_unserved:rate5m : > -> >=":    bothSame,
+	"job_resource:distributed_lock_unserved:rate5m : sum -> max": counted,
+
+	"job_resource:distributed_lock_longest_wait:seconds : 0 -> 0.9": longAgo,
 
 	"job_resource:distributed_lock_acquired:rate5m : without outcome=\"acquired\" (2)": allLabels,
 

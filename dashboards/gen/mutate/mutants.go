@@ -243,12 +243,22 @@ func binary(n *parser.BinaryExpr) []edit {
 	}
 	var all []edit
 	for _, to := range others[n.Op] {
-		all = append(all, set(&n.Op, to, n.Op.String()+" -> "+to.String()))
+		if n.Op != parser.LOR || !unseen(n.RHS) || !unseen(before(n)) {
+			all = append(all, set(&n.Op, to, n.Op.String()+" -> "+to.String()))
+		}
 	}
 	if n.VectorMatching != nil && n.VectorMatching.On {
 		all = append(all, grouping(&n.VectorMatching.MatchingLabels, "on")...)
 	}
 	return all
+}
+
+// before returns what "and" has on its left where it replaces an "or", since it binds more closely: of x or y or z, y.
+func before(n *parser.BinaryExpr) parser.Expr {
+	if left, ok := n.LHS.(*parser.BinaryExpr); ok && left.Op == parser.LOR {
+		return left.RHS
+	}
+	return n.LHS
 }
 
 // matchers leaves them out, one after the other.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/prometheus/prometheus/model/rulefmt"
@@ -114,6 +115,22 @@ func TestChange(t *testing.T) {
 		if have[what] != expr {
 			t.Errorf("%s: %s, want %s", what, have[what], expr)
 		}
+	}
+}
+
+// TestChangeLeavesNativeHistogramsAlone, for promtool has none: an "and" of two of them is never seen either.
+func TestChangeLeavesNativeHistogramsAlone(t *testing.T) {
+	made, err := change(rulefmt.Rule{Record: "r", Expr: `x or histogram_count(a) or histogram_count(b) or y`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have []string
+	for _, m := range made {
+		have = append(have, m.rule.Expr)
+	}
+	want := []string{`x or histogram_count(a) or histogram_count(b) and y`, `x and histogram_count(a) or histogram_count(b) or y`}
+	if !slices.Equal(have, want) {
+		t.Errorf("%q, want %q", have, want)
 	}
 }
 
