@@ -2,8 +2,10 @@ package pglock_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -41,5 +43,28 @@ func TestMalformedConnectionStrings(t *testing.T) {
 	wantErr(t, err, lock.ErrInvalidNode, fs.ErrNotExist)
 	if text := err.Error(); strings.Contains(text, "s3cr3t") || !strings.Contains(text, "/missing.pem") {
 		t.Errorf("a file that is missing: %v", err)
+	}
+}
+
+// TestWithConnections: eight calls share one session, and none is no number of sessions.
+func TestWithConnections(t *testing.T) {
+	_, err := pglock.Open("host=db", pglock.WithConnections(0))
+	wantErr(t, err, lock.ErrInvalidOption)
+	s := server(t)
+	l := locker(t, s, pglock.WithConnections(1), pglock.WithoutListener())
+	var calls sync.WaitGroup
+	for i := range 8 {
+		calls.Go(func() {
+			if _, err := l.Acquire(t.Context(), fmt.Sprint("job ", i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
+	var sessions int
+	must(t, pool(t, s.URL("postgres")).QueryRow(t.Context(),
+		"SELECT count(*) FROM pg_stat_activity WHERE usename = 'service'").Scan(&sessions))
+	if sessions != 1 {
+		t.Errorf("%d sessions for commands, want 1", sessions)
 	}
 }

@@ -95,6 +95,3 @@ func (t *Trace) Flow(name, cat string, args Args, points ...Point) {
 		p.add(e)
 	}
 }
-
-// Len is the number of events so far, without the names of processes and threads.
-func (t *Trace) Len() int { return len(t.events) }
