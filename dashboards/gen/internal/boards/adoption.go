@@ -43,8 +43,8 @@ func adoptionBoard(c config.Config) draw.Board {
 		tiles = append(tiles, draw.Tile(m.title, "short", 0, m.steps, draw.Now(`sum(increase(`+m.counter+`[$__range]))`),
 			m.about).
 			Wide(draw.Quarter))
-		advice = append(advice, draw.Panel{Kind: draw.Words, Title: "Advice", Text: m.advice, Width: draw.Quarter, Height: 3,
-			About: "What to change if the number above is not 0."})
+		advice = append(advice, draw.Panel{Kind: draw.Words, Title: m.title + ": advice", Text: m.advice,
+			Width: draw.Quarter, Height: 3, About: "What to change if there are such leases."})
 		tables = append(tables, m.byResource(c))
 	}
 	return draw.Board{

@@ -3,6 +3,7 @@ package boards_test
 import (
 	"testing"
 
+	"github.com/lockscope/lockscope/dashboards/gen/internal/config"
 	"github.com/lockscope/lockscope/dashboards/gen/internal/ruletest"
 )
 
@@ -29,4 +30,24 @@ func TestNoDataIsNotGood(t *testing.T) {
 			"values": "1x60"})
 	asked(t, ruletest.Test{Name: "bad", Interval: "1m", Series: looked}, "max",
 		map[[3]string]float64{unreached: 1, firing: 1})
+}
+
+// TestAMissingCellIsNoEmptyTable: what a table without rows says is not said in a row that lacks one value.
+func TestAMissingCellIsNoEmptyTable(t *testing.T) {
+	for uid, d := range drawn(t, config.Default()) {
+		for _, p := range d.All() {
+			if p.Type != "table" || p.FieldConfig.Defaults.NoValue == "" || len(p.Targets) == 1 {
+				continue
+			}
+			for i, o := range p.FieldConfig.Overrides {
+				properties := map[string]any{}
+				for _, s := range o.Properties {
+					properties[s.ID] = s.Value
+				}
+				if _, number := properties["unit"]; number && properties["noValue"] != "-" {
+					t.Errorf("%s: %s: column %d: no value is %v", uid, p.Title, i+1, properties["noValue"])
+				}
+			}
+		}
+	}
 }

@@ -19,7 +19,11 @@ func (p Panel) table() cog.Builder[dashboard.Panel] {
 			value = "Value #" + string(rune('A'+i))
 		}
 		names[value] = c.Title
-		b.OverrideByName(c.Title, c.properties())
+		properties := c.properties()
+		if p.None != "" { // it is about a table without rows, not about a row without this value
+			properties = append(properties, dashboard.DynamicConfigValue{Id: "noValue", Value: "-"})
+		}
+		b.OverrideByName(c.Title, properties)
 	}
 	for _, c := range p.Cells {
 		b.OverrideByName(c.Name, p.label(c))

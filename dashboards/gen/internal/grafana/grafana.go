@@ -48,6 +48,7 @@ type Panel struct {
 // Defaults are settings of all fields of a panel.
 type Defaults struct {
 	Unit       string            `json:"unit"`
+	NoValue    string            `json:"noValue"`
 	Mappings   []json.RawMessage `json:"mappings"`
 	Links      []struct{ URL string }
 	Thresholds struct {
