@@ -98,12 +98,25 @@ function opened(panels) {
   return all;
 }
 
+// stacked are the panels as Grafana puts them on a narrow page: one below the other, each as wide as the page.
+function stacked(panels) {
+  let y = 0;
+  return panels
+    .toSorted(({ gridPos: a }, { gridPos: b }) => a.y - b.y || a.x - b.x)
+    .map((panel) => {
+      const gridPos = { ...panel.gridPos, x: 0, y, w: 24 };
+      y += gridPos.h;
+      return { ...panel, gridPos };
+    });
+}
+
 // load answers all that the page needs to know.
 async function load(prometheus, file, name, range) {
   const board = JSON.parse(await readFile(path.join(flags.boards, file), 'utf8'));
   const variables = await fillVariables(prometheus, board, range, chosen(name));
   const panels = [];
-  for (const panel of opened(board.panels)) {
+  const all = opened(board.panels);
+  for (const panel of width < 768 ? stacked(all) : all) {
     const pixels = Math.floor((width * panel.gridPos.w) / 24);
     panels.push({ panel, results: await query(prometheus, panel, variables, range, pixels, scrape) });
   }
