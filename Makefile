@@ -3,7 +3,6 @@
 GO       ?= go
 FUZZTIME ?= 20s
 SEED     ?= 1
-PART     ?= 1/1
 N        ?= 1000
 
 # Every recipe that is more than a command starts with STRICT; .SHELLFLAGS would be neater, but the make of macOS ignores it.
@@ -162,13 +161,12 @@ test-server: ## Test what talks to Redis on another server: SERVER=/path/to/valk
 		./lock/redlock/... ./lock/semaphore ./lock/rwlock ./lock/election ./lock/contrib/migration ./scanner/... \
 		./exporter/cmd/lockscope ./exporter/cmd/lockscope/internal/{diagnosis,top}/...
 
-# One after another, for each of them takes all cores. A failure does not end the others: they are for the night. All changed rules
-# would take a day: each night draws a sixtieth of those that no test is recorded for.
+# One after another, for each of them takes all cores. A failure does not end the others: they are for the night.
 .PHONY: proof
 proof: deps-proof format ## What make test leaves to the night: linters, all simulations, models, planted bugs, boards, alerts, images, a campaign; hours.
 	+@failed=; for part in lint test-licences test-simulation test-proved test-alerts spec mutate mutate-rules prove; do \
 		echo "== $$part"; began=$$SECONDS; \
-		$(MAKE) --no-print-directory -f '$(ROOT)/Makefile' $$part PART=$$(($$(date +%s) / 86400 % 60 + 1))/60 || failed="$$failed $$part"; \
+		$(MAKE) --no-print-directory -f '$(ROOT)/Makefile' $$part || failed="$$failed $$part"; \
 		echo "== $$part took $$((SECONDS - began)) s"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
@@ -325,8 +323,8 @@ mutate: deps ## Plant bugs one at a time, and see that the test named for each f
 	cd lock/proof && GOWORK=off $(GO) run ./mutate -only '$(ONLY)'
 
 .PHONY: mutate-rules
-mutate-rules: deps ## Change one thing in one rule at a time, and see that promtool notices; ONLY=regexp chooses some, PART=1/60 draws some.
-	cd dashboards/gen && GOWORK=off $(GO) run ./mutate -only '$(ONLY)' -part '$(PART)'
+mutate-rules: deps ## Change one thing in one rule at a time, and see that promtool notices; ONLY=regexp chooses some.
+	cd dashboards/gen && GOWORK=off $(GO) run ./mutate -only '$(ONLY)'
 
 .PHONY: dashboards
 dashboards: ## Write dashboards and rules anew from dashboards/gen.

@@ -30,6 +30,9 @@ const ratesFollow = "a minute after a loss the recorded rates have it, and their
 // onlyThere is why it does not matter which value is taken.
 const onlyThere = "it fires wherever there is a series, and no text has its value"
 
+// oneForm is why it does not matter which series is taken.
+const oneForm = "promtool has no native histograms, and without them each node has one series"
+
 // counted is why it does not matter which value is taken.
 const counted = "what reads it counts the series"
 
@@ -136,6 +139,8 @@ var equivalent = map[string]string{
 	failureRate + "[5m] -> [10m] (2)":                 noMoreCommands,
 	failureRate + "[5m] -> [6m] (2)":                  noMoreCommands,
 	failureRate + "without operation=\"acquire\" (6)": noMoreCommands,
+
+	"job_backend_lock_node:distributed_lock_node_duration_seconds:p99_rate5m : max -> min": oneForm,
 
 	nodeReached + "max -> min": upOrDown,
 	nodeReached + "sum -> max": someRate,

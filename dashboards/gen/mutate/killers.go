@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"maps"
 	"os"
@@ -48,18 +47,6 @@ func (k *killers) add(m mutant, test string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.test[m.String()] = test
-}
-
-// drawing reads "i/n" and returns whether a mutant is drawn: each that a test is recorded for, and of the others every
-// nth, from the ith. Which ones does not depend on the other mutants, so that n nights see all of them.
-func drawing(part string, known *killers) (func(mutant) bool, error) {
-	var i, n uint32
-	if _, err := fmt.Sscanf(part, "%d/%d", &i, &n); err != nil || i < 1 || i > n {
-		return nil, fmt.Errorf("-part %s: want i/n, from 1/n to n/n", part)
-	}
-	return func(m mutant) bool {
-		return known.of(m) != "" || crc32.ChecksumIEEE([]byte(m.String()))%n == i-1
-	}, nil
 }
 
 // keep forgets all mutants but these.

@@ -4,7 +4,6 @@
 //
 //	cd dashboards/gen && go run ./mutate                  # all mutants
 //	go run ./mutate -only 'QuorumLost|NodeDown'           # those of some rules
-//	go run ./mutate -part 3/40                            # those that a test is recorded for, and a fortieth of the others
 //	go run ./mutate -list
 //	go run ./mutate -record                               # write killers.txt anew
 //
@@ -53,7 +52,6 @@ func run(ctx context.Context, args []string, out io.Writer) (lived int, err erro
 	tests := set.String("tests", "../tests", "folder of the tests")
 	record := set.String("killers", "mutate/killers.txt", "file of the tests that noticed the mutants before")
 	anew := set.Bool("record", false, "write that file anew")
-	part := set.String("part", "1/1", "i/n: of the mutants that no test is recorded for only every nth, from the ith")
 	workers := set.Int("workers", 2, "how many to run at once")
 	if err := set.Parse(args); err != nil {
 		return 0, err
@@ -79,13 +77,9 @@ func run(ctx context.Context, args []string, out io.Writer) (lived int, err erro
 		return 0, err
 	}
 	known.keep(all)
-	drawn, err := drawing(*part, known)
-	if err != nil {
-		return 0, err
-	}
 	var selected []mutant
 	for _, m := range all {
-		if chosen.MatchString(m.String()) && reason(m) == "" && drawn(m) {
+		if chosen.MatchString(m.String()) && reason(m) == "" {
 			selected = append(selected, m)
 		}
 	}
