@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -51,7 +52,9 @@ func TestWithConnections(t *testing.T) {
 	_, err := pglock.Open("host=db", pglock.WithConnections(0))
 	wantErr(t, err, lock.ErrInvalidOption)
 	s := server(t)
-	l := locker(t, s, pglock.WithConnections(1), pglock.WithoutListener())
+	// A call that times out would be given a new session while the server still ends the old one.
+	l := locker(t, s, pglock.WithConnections(1), pglock.WithoutListener(), lock.WithNodeTimeout(15*time.Second),
+		lock.WithDefaults(lock.TTL(time.Minute)))
 	var calls sync.WaitGroup
 	for i := range 8 {
 		calls.Go(func() {
