@@ -188,7 +188,7 @@ func testViews(t *testing.T, b *tab) {
 	b.open(servePage(t, livetest.Fixed(state), `"views":["profile","trace","unknown"]`) + "/?x=1#open=order%3A1001")
 	got := b.text(`[...document.querySelectorAll("#blocked .views a")].map(a => a.textContent + " " + ` +
 		`a.href.replace(location.origin, "")).join("\n")`)
-	if want := "timeline /debug/locks/trace?resource=order%3A1001\nprofile by holder " +
+	if want := "timeline /debug/locks/trace?resource=order%3A1001&backend=redis\nprofile by holder " +
 		"/debug/locks/profile?by=holder"; got != want {
 		t.Errorf("links to\n%s, want\n%s", got, want)
 	}
