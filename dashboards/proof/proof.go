@@ -75,7 +75,8 @@ func (p *proof) run(ctx context.Context, o options) (err error) {
 		"job_backend_group:distributed_lock_nodes_short_of_quorum:sum", // in tests
 		// They need a day of history: see the tests of DistributedLockSilent.
 		"job_resource:distributed_lock_usual_interval:seconds", "job_resource:distributed_lock_known_interval:seconds",
-		"job_resource:distributed_lock_unprotected_runs:rate5m", // in TestAlerts: nothing of the demo runs without its lock
+		// Nothing of the demo runs without its lock: see TestAlerts.
+		"job_resource:distributed_lock_unprotected_runs:rate5m",
 		// Stalled calls exist for seconds here, and for minutes in TestAlerts.
 		"job_instance_resource:distributed_lock_stalled:sum", "job_resource:distributed_lock_unserved:rate5m",
 	}

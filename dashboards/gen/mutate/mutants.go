@@ -241,11 +241,12 @@ func binary(n *parser.BinaryExpr) []edit {
 		parser.LAND: {parser.LUNLESS}, parser.LUNLESS: {parser.LAND}, parser.LOR: {parser.LAND},
 		parser.ADD: {parser.SUB}, parser.SUB: {parser.ADD}, parser.MUL: {parser.DIV}, parser.DIV: {parser.MUL},
 	}
+	if n.Op == parser.LOR && unseen(n.RHS) && unseen(before(n)) {
+		delete(others, n.Op)
+	}
 	var all []edit
 	for _, to := range others[n.Op] {
-		if n.Op != parser.LOR || !unseen(n.RHS) || !unseen(before(n)) {
-			all = append(all, set(&n.Op, to, n.Op.String()+" -> "+to.String()))
-		}
+		all = append(all, set(&n.Op, to, n.Op.String()+" -> "+to.String()))
 	}
 	if n.VectorMatching != nil && n.VectorMatching.On {
 		all = append(all, grouping(&n.VectorMatching.MatchingLabels, "on")...)

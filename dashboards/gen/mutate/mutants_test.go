@@ -128,7 +128,8 @@ func TestChangeLeavesNativeHistogramsAlone(t *testing.T) {
 	for _, m := range made {
 		have = append(have, m.rule.Expr)
 	}
-	want := []string{`x or histogram_count(a) or histogram_count(b) and y`, `x and histogram_count(a) or histogram_count(b) or y`}
+	want := []string{`x or histogram_count(a) or histogram_count(b) and y`,
+		`x and histogram_count(a) or histogram_count(b) or y`}
 	if !slices.Equal(have, want) {
 		t.Errorf("%q, want %q", have, want)
 	}
